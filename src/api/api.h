@@ -163,8 +163,20 @@ bool operation_reads_many(const struct operation *operation);
 bool operation_writes_many(const struct operation *operation);
 /* Whether it only reads items, and so holds nothing that a write may wait for. */
 bool operation_only_reads(const struct operation *operation);
-/* Whether it waits for the disk or for other threads, so that no loop may run it. */
-bool operation_waits(const struct operation *operation);
+/* Whether it sleeps or computes for long, and what others may wait for meanwhile. This decides on
+ * which threads it may run, and with which priority (call/call_runner.h). */
+enum operation_waits {
+    /* Never: any thread may run it. Its writes of items go through the thread's group, in which
+     * they wait without a thread. */
+    OPERATION_WAITS_NOT,
+    /* For the disk, a lock or another thread; or it computes for long. Nobody waits for it but its
+     * client: it holds no latch of an item. */
+    OPERATION_WAITS,
+    /* The same, and it also decides about items under their latches, on the thread that runs it. So
+     * other writers wait for that thread. */
+    OPERATION_WAITS_AND_WRITES,
+};
+enum operation_waits operation_waits(const struct operation *operation);
 /* Whether it changes tables or access keys, rather than items. */
 bool operation_is_audited(const struct operation *operation);
 

@@ -41,8 +41,7 @@ struct txn;
 struct txn_conflicts;
 
 enum operation_kind {
-    OPERATION_DATA, /* Runs on the caller's thread, and must not wait for the disk unless `waits`.
-                     */
+    OPERATION_DATA,    /* Runs on the caller's thread, and must not wait unless `waits` says so. */
     OPERATION_CONTROL, /* Runs on the control thread, one at a time, and may wait. */
 };
 
@@ -70,7 +69,7 @@ struct operation {
     bool reads_many;  /* It may go through a megabyte of items, or more. */
     bool only_reads;  /* Items: it never takes a latch. */
     bool writes_many; /* The same of items that it changes; it calls operation_note_written. */
-    bool waits;       /* OPERATION_DATA: for the disk, or for other threads. No loop runs it. */
+    enum operation_waits waits; /* OPERATION_DATA. */
     bool is_audited; /* OPERATION_DATA: it changes what the audit must tell, such as access keys. */
     bool hides_keys; /* PartiQL: Contributor Insights does not count its keys. */
     void (*run)(struct api_call *call, const void *request);

@@ -113,7 +113,7 @@ bool operation_only_reads(const struct operation *operation)
     return operation->only_reads;
 }
 
-bool operation_waits(const struct operation *operation)
+enum operation_waits operation_waits(const struct operation *operation)
 {
     return operation->waits;
 }

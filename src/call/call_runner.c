@@ -32,6 +32,7 @@ enum cost { COST_UNKNOWN, COST_LOW, COST_HIGH };
 struct call_pool {
     struct slow_pool *threads; /* NULL: stopped. */
     struct call_worker **workers;
+    size_t thread_count;
 };
 
 struct call_runner {
@@ -39,6 +40,8 @@ struct call_runner {
     struct call_runner_options options;
     struct call_pool slow;       /* Large requests, and operations that write many items. */
     struct call_pool background; /* The rest of long reads, and compression of large answers. */
+    struct call_pool waiting;    /* Operations that wait, */
+    struct call_pool writing;    /* and those that write items as well. */
     struct audit *audit;
     struct call_worker *loops; /* Of the server, until they are closed. */
     _Atomic uint64_t refusals_delayed;
@@ -48,7 +51,7 @@ struct call_worker {
     struct call_runner *runner;
     struct random random;
     struct authentication *authentication; /* NULL: any credentials are accepted. */
-    /* Writes of this turn, and those that wait; NULL in the background pool, which only reads. */
+    /* Writes of this turn, and those that wait; NULL: the thread's writes, if any, wait there. */
     struct txn_group *group;
     struct call_pool *slow_pool; /* Of a thread of the slow pool; NULL: of another one. */
     /* Loops only: */
@@ -393,7 +396,9 @@ static void run_in_pool(struct slow_task *task, void *thread_context)
         drop(call);
         return;
     }
-    if (worker->slow_pool == NULL) { /* Of the background pool, where reads are not cut. */
+    if (worker->slow_pool ==
+        NULL) {             /* Of a pool where reads are not cut, and writes not grouped. */
+        give_way_set(true); /* An operation that writes stops that when it has read its request. */
         run(worker, call);
         return;
     }
@@ -456,8 +461,14 @@ static bool is_large(const struct call *call)
 static bool submit(struct call_runner *runner, struct call *call)
 {
     const struct operation *operation = call->api.operation;
-    if (operation_waits(operation))
-        return slow_pool_submit(runner->background.threads, &call->slow_task);
+    switch (operation_waits(operation)) {
+    case OPERATION_WAITS:
+        return slow_pool_submit(runner->waiting.threads, &call->slow_task);
+    case OPERATION_WAITS_AND_WRITES:
+        return slow_pool_submit(runner->writing.threads, &call->slow_task);
+    case OPERATION_WAITS_NOT:
+        break;
+    }
     return (operation_only_reads(operation) &&
             slow_pool_submit(runner->background.threads, &call->slow_task)) ||
            slow_pool_submit(runner->slow.threads, &call->slow_task);
@@ -470,7 +481,7 @@ static void start(struct call *call)
 {
     const struct operation *operation = call->api.operation;
     struct call_runner *runner = call->loop->runner;
-    bool waits = operation_waits(operation);
+    bool waits = operation_waits(operation) != OPERATION_WAITS_NOT;
     bool large = is_large(call);
     uint8_t expected =
         operation_writes_many(operation) ? http_exchange_hint(call->exchange) : COST_LOW;
@@ -646,11 +657,12 @@ static void forget_reads(struct call_worker *worker)
         forget(call_of_read_task(task));
 }
 
-/* The slow pool decides about writes; the background pool does not. */
-static void start_pool(struct call_runner *runner, struct call_pool *pool)
+/* Pools that decide about writes have the priority of the loops. */
+static void start_pool(struct call_runner *runner, struct call_pool *pool, size_t count)
 {
-    size_t count = runner->options.slow_thread_count;
     bool is_slow = pool == &runner->slow;
+    bool decides = is_slow || pool == &runner->writing;
+    pool->thread_count = count;
     pool->workers = memory_checked(calloc(count, sizeof(*pool->workers)));
     for (size_t i = 0; i < count; i++) {
         struct call_worker *worker = create_worker(runner);
@@ -663,7 +675,7 @@ static void start_pool(struct call_runner *runner, struct call_pool *pool)
     const struct slow_pool_options options = {
         .thread_contexts = (void *const *)pool->workers,
         .thread_count = count,
-        .priority = is_slow ? SLOW_POOL_AS_LOOPS : SLOW_POOL_BELOW_LOOPS,
+        .priority = decides ? SLOW_POOL_AS_LOOPS : SLOW_POOL_BELOW_LOOPS,
         .resume = is_slow ? resume_in_pool : NULL,
     };
     pool->threads = slow_pool_start(&options);
@@ -675,9 +687,9 @@ static void stop_pool(struct call_pool *pool)
     pool->threads = NULL;
 }
 
-static void destroy_pool(const struct call_runner *runner, struct call_pool *pool)
+static void destroy_pool(struct call_pool *pool)
 {
-    for (size_t i = 0; i < runner->options.slow_thread_count; i++)
+    for (size_t i = 0; i < pool->thread_count; i++)
         destroy_worker(pool->workers[i]);
     free(pool->workers);
 }
@@ -687,8 +699,10 @@ struct call_runner *call_runner_create(struct api *api, const struct call_runner
     assert(options->slow_thread_count > 0);
     struct call_runner *runner = memory_checked(malloc(sizeof *runner));
     *runner = (struct call_runner){ .api = api, .options = *options, .audit = audit_create() };
-    start_pool(runner, &runner->slow);
-    start_pool(runner, &runner->background);
+    start_pool(runner, &runner->slow, options->slow_thread_count);
+    start_pool(runner, &runner->background, options->slow_thread_count);
+    start_pool(runner, &runner->waiting, CALL_WAITING_THREADS);
+    start_pool(runner, &runner->writing, CALL_WRITING_THREADS);
     return runner;
 }
 
@@ -696,6 +710,8 @@ void call_runner_stop(struct call_runner *runner)
 {
     stop_pool(&runner->slow);
     stop_pool(&runner->background);
+    stop_pool(&runner->waiting);
+    stop_pool(&runner->writing);
     for (struct call_worker *worker = runner->loops; worker != NULL; worker = worker->next)
         forget_reads(worker);
 }
@@ -703,8 +719,10 @@ void call_runner_stop(struct call_runner *runner)
 void call_runner_destroy(struct call_runner *runner)
 {
     call_runner_stop(runner);
-    destroy_pool(runner, &runner->slow);
-    destroy_pool(runner, &runner->background);
+    destroy_pool(&runner->slow);
+    destroy_pool(&runner->background);
+    destroy_pool(&runner->waiting);
+    destroy_pool(&runner->writing);
     audit_destroy(runner->audit);
     free(runner);
 }

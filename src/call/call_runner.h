@@ -9,7 +9,9 @@
  *   into slices, and decide about writes, so the pool has the priority of the loops. Like a loop, a
  *   thread of the pool does other work while a write waits for another one. A large Query, Scan or
  *   BatchGetItem runs in the background pool instead, if that has room.
- * - Operations that wait for the disk, such as CloudWatch's on metrics, run in the background pool.
+ * - Operations that wait (enum operation_waits), such as CloudWatch's on metrics, run in the
+ * waiting pool; those that also write items, in the writing pool. Their threads may sleep for
+ * seconds, so nothing else runs there.
  * - Reads of many items start on the loop (read_queue.h). If they need more than their first slice,
  *   they resume in the background pool, which yields to the loops. It compresses large answers too.
  *
@@ -57,6 +59,11 @@ enum {
     /* Answers that fault injection and refusal_pace.h may delay at a time, on one loop; others are
      * sent at once. */
     CALL_DELAYED_MAX = 1000,
+    /* Threads of the pools for operations that wait. They sleep most of the time. The waiting pool
+     * has a low priority: what some of its operations compute takes longer than any loop should
+     * wait. Only other regions send operations that wait and write. */
+    CALL_WAITING_THREADS = 4,
+    CALL_WRITING_THREADS = 2,
 };
 
 /* --- What a protocol provides --- */
@@ -97,7 +104,7 @@ struct random *call_worker_random(struct call_worker *worker);
 
 struct call_runner_options {
     struct authentication_options authentication;
-    size_t slow_thread_count; /* Threads of each pool; above 0. */
+    size_t slow_thread_count; /* Of the slow pool, and of the background pool; above 0. */
 };
 
 /* Borrows `api` and whatever the options point to. */

@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 #include "base/log.h"
+#include "call/call_runner.h"
 #include "config/config.h"
 #include "engine/engine.h"
 #include "http/server.h"
@@ -19,8 +20,10 @@ enum {
     CONNECTIONS_MIN = 16,
     TABLE_FILES_PART = 4, /* Of all files, at most; the engine opens and closes as it needs. */
     REFUSED_PART = 8,
-    THREADS_PER_LOOP = 3,      /* Itself, and at most one in each pool for large requests. */
-    THREADS_BESIDE_LOOPS = 20, /* Ours, the engine's, and a few for triggers and alarms. */
+    THREADS_PER_LOOP = 3, /* Itself, and at most one in each pool for large requests. */
+    /* Those for operations that wait; others of ours, the engine's, a few for triggers and alarms.
+     */
+    THREADS_BESIDE_LOOPS = CALL_WAITING_THREADS + CALL_WRITING_THREADS + 20,
     WRITE_BUFFERS = 2,
 };
 #define MEMORY_BASE (256ull << 20) /* The program, its libraries, requests under way. */

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include "base/arena.h"
 #include "base/clock.h"
+#include "base/compiler.h"
+#include "base/give_way.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/random.h"
@@ -27,6 +29,17 @@ struct room {
     int64_t counted_ns;
 };
 
+/* The threads for jobs of some kinds. A thread that has lowered its priority cannot raise it again,
+ * so those that may hold latches are others. */
+struct crew {
+    struct job_runner *runner;
+    bool writes_items;      /* As the kinds of its jobs. */
+    pthread_cond_t changed; /* With the runner's mutex, which guards what follows. */
+    pthread_t threads[JOB_THREADS_MAX];
+    size_t thread_count;
+    size_t idle_count;
+};
+
 struct job_runner {
     struct job_runner_options options;
     struct kind kinds[JOB_KINDS_MAX]; /* Fixed once it has started. */
@@ -34,14 +47,11 @@ struct job_runner {
     atomic_bool stopping;
 
     pthread_mutex_t mutex; /* Guards what follows. A leaf: nobody is called under it. */
-    pthread_cond_t changed;
-    struct job *first; /* All active jobs, oldest first. */
+    struct crew crews[2];  /* By `writes_items`. */
+    struct job *first;     /* All active jobs, oldest first. */
     struct job_tokens *tokens;
     struct room rooms[JOB_KINDS_MAX];
     struct random random;
-    pthread_t threads[JOB_THREADS_MAX];
-    size_t thread_count;
-    size_t idle_count;
     bool started;
 };
 
@@ -54,6 +64,11 @@ static struct kind *kind_of(struct job_runner *runner, enum job_letter letter)
             return &runner->kinds[i];
     }
     return NULL;
+}
+
+static struct crew *crew_of(struct job_runner *runner, const struct kind *kind)
+{
+    return &runner->crews[kind->kind.writes_items];
 }
 
 /* Stores the end of a job. Until that succeeds the job is tried again. */
@@ -137,14 +152,16 @@ static bool has_thread_locked(const struct job_runner *runner, const struct kind
     return wanted->busy_count == 0 || shared_count < JOB_THREADS_SHARED;
 }
 
-/* The next job that is due and may run, or NULL with the milliseconds until one is. */
-static struct job *take_due_locked(struct job_runner *runner, int64_t *wait_ms)
+/* The crew's next job that is due and may run, or NULL with the milliseconds until one is. */
+static struct job *take_due_locked(const struct crew *crew, int64_t *wait_ms)
 {
+    struct job_runner *runner = crew->runner;
     int64_t now_ns = clock_monotonic_ns();
     *wait_ms = TIMED_WAIT_FOREVER;
     for (struct job *job = runner->first; job != NULL; job = job->next) {
         const struct kind *kind = kind_of(runner, job->record.letter);
-        if (job->phase != JOB_WAITING || kind == NULL || !has_thread_locked(runner, kind))
+        if (job->phase != JOB_WAITING || kind == NULL || crew_of(runner, kind) != crew ||
+            !has_thread_locked(runner, kind))
             continue; /* The thread that ends a job looks for the next one. */
         if (job->due_ns <= now_ns)
             return job;
@@ -178,48 +195,64 @@ static void run_job(struct job_runner *runner, struct job *job)
         active_job_destroy(job);
 }
 
+/* An idle thread of each crew, since the job that has ended may have kept back one of either. */
+static void signal_crews_locked(struct job_runner *runner)
+{
+    for (size_t i = 0; i < COUNT_OF(runner->crews); i++)
+        pthread_cond_signal(&runner->crews[i].changed);
+}
+
 static void *thread_main(void *context)
 {
-    struct job_runner *runner = context;
+    struct crew *crew = context;
+    struct job_runner *runner = crew->runner;
     pthread_setname_np(pthread_self(), "stator:jobs"); /* For tests of crashes, and people. */
-    thread_priority_lower(JOB_NICENESS);
+    if (crew->writes_items)
+        give_way_set(true);
+    else
+        thread_priority_lower(JOB_NICENESS);
     pthread_mutex_lock(&runner->mutex);
     while (!atomic_load(&runner->stopping)) {
         int64_t wait_ms;
-        struct job *job = take_due_locked(runner, &wait_ms);
+        struct job *job = take_due_locked(crew, &wait_ms);
         if (job == NULL) {
-            runner->idle_count++;
-            timed_wait(&runner->changed, &runner->mutex, wait_ms);
-            runner->idle_count--;
+            crew->idle_count++;
+            timed_wait(&crew->changed, &runner->mutex, wait_ms);
+            crew->idle_count--;
             continue;
         }
         struct kind *kind = kind_of(runner, job->record.letter);
         assert(kind != NULL);
         job->phase = JOB_BUSY;
         kind->busy_count++;
-        pthread_cond_signal(&runner->changed); /* Another one waits for what is due later. */
+        pthread_cond_signal(&crew->changed); /* Another one waits for what is due later. */
         pthread_mutex_unlock(&runner->mutex);
         run_job(runner, job);
         pthread_mutex_lock(&runner->mutex);
+        signal_crews_locked(runner);
     }
     pthread_mutex_unlock(&runner->mutex);
     return NULL;
 }
 
-/* Makes sure that somebody looks at a new job: an idle thread, or one more. */
-static void wake_locked(struct job_runner *runner)
+/* Makes sure that somebody looks at a new job: an idle thread, or one more. The caller has the
+ * usual priority, which a new thread inherits. */
+static void wake_locked(struct job_runner *runner, const struct kind *new_kind)
 {
     size_t waiting_count = 0;
-    if (!runner->started || atomic_load(&runner->stopping))
+    if (!runner->started || atomic_load(&runner->stopping) || new_kind == NULL)
         return;
-    pthread_cond_signal(&runner->changed);
-    for (const struct job *job = runner->first; job != NULL; job = job->next)
-        waiting_count += job->phase == JOB_WAITING;
-    if (waiting_count <= runner->idle_count || runner->thread_count == JOB_THREADS_MAX)
+    struct crew *crew = crew_of(runner, new_kind);
+    pthread_cond_signal(&crew->changed);
+    for (const struct job *job = runner->first; job != NULL; job = job->next) {
+        const struct kind *kind = kind_of(runner, job->record.letter);
+        waiting_count += job->phase == JOB_WAITING && kind != NULL && crew_of(runner, kind) == crew;
+    }
+    if (waiting_count <= crew->idle_count || crew->thread_count == JOB_THREADS_MAX)
         return;
-    if (pthread_create(&runner->threads[runner->thread_count], NULL, thread_main, runner) == 0)
-        runner->thread_count++;
-    else if (runner->thread_count == 0)
+    if (pthread_create(&crew->threads[crew->thread_count], NULL, thread_main, crew) == 0)
+        crew->thread_count++;
+    else if (crew->thread_count == 0)
         log_write(LOG_ERROR, "jobs", "cannot start a thread: jobs wait for the next one");
 }
 
@@ -256,7 +289,10 @@ struct job_runner *job_runner_open(const struct job_runner_options *options,
     struct job_runner *runner = memory_checked(calloc(1, sizeof *runner));
     runner->options = *options;
     pthread_mutex_init(&runner->mutex, NULL);
-    timed_wait_init(&runner->changed);
+    for (size_t i = 0; i < COUNT_OF(runner->crews); i++) {
+        runner->crews[i] = (struct crew){ .runner = runner, .writes_items = i == 1 };
+        timed_wait_init(&runner->crews[i].changed);
+    }
     random_init_from_system(&runner->random);
     runner->tokens = job_tokens_create(options->clock);
     *status = ENGINE_OK;
@@ -284,11 +320,8 @@ void job_runner_start(struct job_runner *runner)
     pthread_mutex_lock(&runner->mutex);
     assert(!runner->started);
     runner->started = true;
-    size_t count = 0;
-    for (const struct job *job = runner->first; job != NULL; job = job->next) {
-        if (kind_of(runner, job->record.letter) != NULL && count++ < JOB_THREADS_MAX)
-            wake_locked(runner);
-    }
+    for (const struct job *job = runner->first; job != NULL; job = job->next)
+        wake_locked(runner, kind_of(runner, job->record.letter));
     pthread_mutex_unlock(&runner->mutex);
 }
 
@@ -296,26 +329,30 @@ void job_runner_stop(struct job_runner *runner)
 {
     pthread_mutex_lock(&runner->mutex);
     atomic_store(&runner->stopping, true);
-    pthread_cond_broadcast(&runner->changed);
-    size_t count = runner->thread_count;
+    for (size_t i = 0; i < COUNT_OF(runner->crews); i++)
+        pthread_cond_broadcast(&runner->crews[i].changed);
     pthread_mutex_unlock(&runner->mutex);
-    for (size_t i = 0; i < count; i++)
-        pthread_join(runner->threads[i], NULL);
-    runner->thread_count = 0;
+    for (size_t i = 0; i < COUNT_OF(runner->crews); i++) {
+        struct crew *crew = &runner->crews[i]; /* No thread is added any more. */
+        for (size_t j = 0; j < crew->thread_count; j++)
+            pthread_join(crew->threads[j], NULL);
+        crew->thread_count = 0;
+    }
 }
 
 void job_runner_close(struct job_runner *runner)
 {
     if (runner == NULL)
         return;
-    assert(runner->thread_count == 0);
+    assert(runner->crews[0].thread_count == 0 && runner->crews[1].thread_count == 0);
     while (runner->first != NULL) {
         struct job *job = runner->first;
         runner->first = job->next;
         active_job_destroy(job);
     }
     job_tokens_destroy(runner->tokens);
-    pthread_cond_destroy(&runner->changed);
+    for (size_t i = 0; i < COUNT_OF(runner->crews); i++)
+        pthread_cond_destroy(&runner->crews[i].changed);
     pthread_mutex_destroy(&runner->mutex);
     free(runner);
 }
@@ -423,7 +460,7 @@ void job_runner_add_stored(struct job_runner *runner, const struct job_record *r
     job_tokens_add(runner->tokens, record);
     struct room *room = find_room_locked(runner, record->letter);
     room->count_max++;
-    wake_locked(runner);
+    wake_locked(runner, kind_of(runner, record->letter));
     pthread_mutex_unlock(&runner->mutex);
 }
 
@@ -475,7 +512,7 @@ bool job_runner_cancel(struct job_runner *runner, enum job_letter letter, struct
     if (active) {
         atomic_store(&job->cancelled, true);
         job->due_ns = 0;
-        pthread_cond_signal(&runner->changed);
+        signal_crews_locked(runner);
     }
     pthread_mutex_unlock(&runner->mutex);
     return active;

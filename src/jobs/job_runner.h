@@ -5,9 +5,11 @@
  * records that still are RUNNING are taken up again. The function does the work from the record's
  * position on, stores positions as it goes, and says how it ended.
  *
- * Jobs run on a few threads of low priority, which are started with the first job; further jobs
- * wait for their turn. So a server without jobs has no thread for them, and the processors go to
- * requests first. A job must look at job_is_stopping at least every few hundred milliseconds.
+ * Jobs run on a few threads, which are started with the first job; further jobs wait for their
+ * turn. So a server without jobs has no thread for them. Their priority is low, so that processors
+ * go to requests first; only jobs that write items in use have threads of the usual one, since
+ * requests wait for their latches. A job must look at job_is_stopping at least every few hundred
+ * milliseconds.
  *
  * While a job is active, i.e. from its record's storage to its end, it holds the table that it
  * reads (job_record's `source_id` and `hold_us`): the data is not removed, the history is not
@@ -42,7 +44,7 @@ enum {
     /* After a failure that may pass, doubling from the first to the last. */
     JOB_RETRY_FIRST_MS = 200,
     JOB_RETRY_LAST_MS = 30 * 1000,
-    JOB_NICENESS = 10,
+    JOB_NICENESS = 10, /* Of threads for jobs that write no items in use. */
     /* How often records are counted again while there are JOB_RECORDS_MAX. */
     JOB_RECOUNT_NS = 1000 * 1000 * 1000,
 };
@@ -67,6 +69,9 @@ struct job_kind {
     /* Does the work from job_record(job)->position on. Called on a thread of the runner. */
     enum job_result (*run)(struct job *job, void *context);
     void *context;
+    /* It decides about items that others use, under their latches: its threads have the usual
+     * priority. Between decisions its long work gives way (base/give_way.h). */
+    bool writes_items;
 };
 
 struct job_runner_options {

@@ -1,8 +1,10 @@
 """With `--auth`, large requests of a key that is allowed nothing never hold up others: they are
-refused for what their key may not do, before their attributes are looked at. While they come, an
-administrator's requests (lib/honest.py), on a kept connection and on fresh ones, are all answered, and
-none waits for longer than honest.WORST_MS."""
+refused for what their key may not do, before their attributes are looked at. Nor do requests that
+wait for somebody who keeps the access keys locked. While they come, an administrator's requests
+(lib/honest.py), on a kept connection and on fresh ones, are all answered, and none waits for longer
+than honest.WORST_MS."""
 
+import fcntl
 import http.client
 import json
 import threading
@@ -13,15 +15,18 @@ import botocore.awsrequest
 import botocore.credentials
 import pytest
 import stator_process
-from honest import TABLE, Honest, in_time, release_binary
+from honest import TABLE, Honest, in_time, reads_and_writes, release_binary
 
 REGION = "us-east-1"
-EVERYTHING = {"Effect": "Allow", "Action": "dynamodb:*", "Resource": "*"}
+EVERYTHING = {"Effect": "Allow", "Action": ["dynamodb:*", "stator:*"], "Resource": "*"}
 SECONDS = 3
 TIMEOUT_S = 60
 ATTRIBUTES = 40_000
 BATCH_ITEMS = 25
 BATCH_ATTRIBUTES = 11_500  # Of each item: 7 MB in all.
+PAGES, PAGE_ITEMS, PAGE_ITEM_SIZE = "pages", 3, 100_000  # A Scan outlasts its first slice.
+LOCKED_CLIENTS = 8  # More than there are threads for operations that wait.
+
 
 @pytest.fixture(scope="module", name="keys")
 def fixture_keys(tmp_path_factory):
@@ -53,7 +58,7 @@ class SignedClient:
         text = json.dumps(body).encode()
         headers = {
             "Content-Type": "application/x-amz-json-1.0",
-            "X-Amz-Target": f"DynamoDB_20120810.{operation}",
+            "X-Amz-Target": f"{stator_process.operation_prefix(operation)}.{operation}",
         }
         request = botocore.awsrequest.AWSRequest("POST", self._url, headers, text)
         self._signer.add_auth(request)
@@ -76,6 +81,10 @@ def fixture_server(keys, admin, stranger):
     with stator_process.StatorProcess("--auth", *keys.flags, program=release_binary()) as server:
         client = SignedClient(server.port, admin)
         stator_process.create_table(client, TABLE)
+        stator_process.create_table(client, PAGES)
+        for number in range(PAGE_ITEMS):
+            item = {"pk": {"S": str(number)}, "pad": {"S": "p" * PAGE_ITEM_SIZE}}
+            assert client.call("PutItem", {"TableName": PAGES, "Item": item})[0] == 200
         client.close()
         yield server
         server.stop()
@@ -118,3 +127,35 @@ def test_a_batch_of_seven_megabytes_by_a_key_without_a_policy(server, admin, str
     ]
     body = {"RequestItems": {TABLE: requests}}
     stand(server, admin, stranger, "BatchWriteItem", body)
+
+
+def requests_and_a_scan(number):
+    yield from reads_and_writes(number)
+    yield "Scan", {"TableName": PAGES}
+
+
+@in_time
+def test_changes_of_keys_that_wait_for_the_lock_of_their_file(server, keys, admin):
+    """Each waits for two seconds, and is refused then."""
+    answers = []
+    end = time.monotonic() + SECONDS
+
+    def send():
+        client = SignedClient(server.port, admin)
+        while time.monotonic() < end:
+            answers.append(client.call("CreateKey", {"UserName": "nobody"}))
+        client.close()
+
+    with (keys.folder / "data" / "KEYS.lock").open("r+") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        attackers = [threading.Thread(target=send) for _ in range(LOCKED_CLIENTS)]
+        with Honest(
+            server, requests_and_a_scan, connect=lambda port: SignedClient(port, admin)
+        ) as honest:
+            for attacker in attackers:
+                attacker.start()
+            for attacker in attackers:
+                attacker.join()
+    for status, answer in answers:
+        assert status == 400 and answer["__type"].endswith("ThrottlingException"), answer
+    honest.check(f"{len(answers)} changes of keys")

@@ -295,5 +295,5 @@ const struct operation op_get_advice = { .name = "GetAdvice",
                                          .request = &request_shape,
                                          .asks = OPERATION_ASKS_ACCOUNT,
                                          .reads_many = true,
-                                         .waits = true,
+                                         .waits = OPERATION_WAITS,
                                          .run = run };

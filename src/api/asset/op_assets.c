@@ -405,7 +405,7 @@ static bool get_encryption(struct api_call *call, const struct asset_request *re
                                                   .request = &asset_request_shape,                 \
                                                   .asks = OPERATION_ASKS_ITSELF,                   \
                                                   .admits = (asks_about),                          \
-                                                  .waits = true,                                   \
+                                                  .waits = OPERATION_WAITS,                        \
                                                   .run = run_##identifier };
 
 OPERATION(abort_upload, "AbortMultipartUpload", admits_object, asset_upload_abort)

@@ -269,7 +269,7 @@ const struct operation op_describe_backup = { .name = "DescribeBackup",
                                               .kind = OPERATION_DATA,
                                               .request = &describe_shape,
                                               .asks = OPERATION_ASKS_ITSELF,
-                                              .waits = true,
+                                              .waits = OPERATION_WAITS,
                                               .run = run_describe };
 
 /* --- DeleteBackup --- */
@@ -525,5 +525,5 @@ const struct operation op_list_backups = { .name = "ListBackups",
                                            .kind = OPERATION_DATA,
                                            .request = &list_shape,
                                            .asks = OPERATION_ASKS_ACCOUNT,
-                                           .waits = true,
+                                           .waits = OPERATION_WAITS,
                                            .run = run_list };

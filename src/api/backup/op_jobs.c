@@ -142,7 +142,7 @@ const struct operation op_list_jobs = { .name = "ListJobs",
                                         .kind = OPERATION_DATA,
                                         .request = &request_shape,
                                         .asks = OPERATION_ASKS_ACCOUNT,
-                                        .waits = true,
+                                        .waits = OPERATION_WAITS,
                                         .run = run_list };
 
 /* --- CancelJob --- */

@@ -246,7 +246,7 @@ bool stack_request_has_room(const struct api_call *call, size_t shown);
                                                    .request = (shape_pointer),                     \
                                                    .asks = OPERATION_ASKS_ITSELF,                  \
                                                    .admits = (asks_about),                         \
-                                                   .waits = true,                                  \
+                                                   .waits = OPERATION_WAITS,                       \
                                                    .run = run_##identifier };
 /* The same with the stacks locked while the function runs: for those that only read. */
 #define STACK_QUESTION(identifier, operation_name, shape_pointer, asks_about, function)            \

@@ -202,7 +202,7 @@ const struct operation op_describe_alarms = { .name = "DescribeAlarms",
                                               .kind = OPERATION_DATA,
                                               .request = &describe_shape,
                                               .asks = OPERATION_ASKS_ACCOUNT,
-                                              .waits = true,
+                                              .waits = OPERATION_WAITS,
                                               .run = run_describe };
 
 /* --- DescribeAlarmsForMetric --- */
@@ -300,7 +300,7 @@ const struct operation op_describe_alarms_for_metric = { .name = "DescribeAlarms
                                                          .kind = OPERATION_DATA,
                                                          .request = &for_metric_shape,
                                                          .asks = OPERATION_ASKS_ACCOUNT,
-                                                         .waits = true,
+                                                         .waits = OPERATION_WAITS,
                                                          .run = run_for_metric };
 
 /* --- DescribeAlarmHistory --- */
@@ -432,5 +432,5 @@ const struct operation op_describe_alarm_history = { .name = "DescribeAlarmHisto
                                                      .request = &history_shape,
                                                      .asks = OPERATION_ASKS_ITSELF,
                                                      .admits = admits_history,
-                                                     .waits = true,
+                                                     .waits = OPERATION_WAITS,
                                                      .run = run_history };

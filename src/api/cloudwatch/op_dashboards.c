@@ -136,7 +136,7 @@ const struct operation op_put_dashboard = { .name = "PutDashboard",
                                             .request = &put_shape,
                                             .asks = OPERATION_ASKS_ITSELF,
                                             .admits = admits_put,
-                                            .waits = true,
+                                            .waits = OPERATION_WAITS,
                                             .is_audited = true,
                                             .run = run_put };
 
@@ -193,7 +193,7 @@ const struct operation op_get_dashboard = { .name = "GetDashboard",
                                             .request = &get_shape,
                                             .asks = OPERATION_ASKS_ITSELF,
                                             .admits = admits_get,
-                                            .waits = true,
+                                            .waits = OPERATION_WAITS,
                                             .run = run_get };
 
 /* --- ListDashboards --- */
@@ -268,7 +268,7 @@ const struct operation op_list_dashboards = { .name = "ListDashboards",
                                               .kind = OPERATION_DATA,
                                               .request = &list_shape,
                                               .asks = OPERATION_ASKS_ACCOUNT,
-                                              .waits = true,
+                                              .waits = OPERATION_WAITS,
                                               .run = run_list };
 
 /* --- DeleteDashboards --- */
@@ -324,6 +324,6 @@ const struct operation op_delete_dashboards = { .name = "DeleteDashboards",
                                                 .request = &delete_shape,
                                                 .asks = OPERATION_ASKS_ITSELF,
                                                 .admits = admits_delete,
-                                                .waits = true,
+                                                .waits = OPERATION_WAITS,
                                                 .is_audited = true,
                                                 .run = run_delete };

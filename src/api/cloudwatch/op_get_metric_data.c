@@ -555,5 +555,5 @@ const struct operation op_get_metric_data = { .name = "GetMetricData",
                                               .kind = OPERATION_DATA,
                                               .request = &data_shape,
                                               .asks = OPERATION_ASKS_ACCOUNT,
-                                              .waits = true,
+                                              .waits = OPERATION_WAITS,
                                               .run = run_get_data };

@@ -160,7 +160,7 @@ const struct operation op_list_metrics = { .name = "ListMetrics",
                                            .kind = OPERATION_DATA,
                                            .request = &list_shape,
                                            .asks = OPERATION_ASKS_ACCOUNT,
-                                           .waits = true,
+                                           .waits = OPERATION_WAITS,
                                            .run = run_list_metrics };
 
 /* --- GetMetricStatistics --- */
@@ -365,5 +365,5 @@ const struct operation op_get_metric_statistics = { .name = "GetMetricStatistics
                                                     .kind = OPERATION_DATA,
                                                     .request = &statistics_shape,
                                                     .asks = OPERATION_ASKS_ACCOUNT,
-                                                    .waits = true,
+                                                    .waits = OPERATION_WAITS,
                                                     .run = run_get_statistics };

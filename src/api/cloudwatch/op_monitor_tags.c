@@ -144,7 +144,7 @@ const struct operation op_tag_monitor = { .name = "TagResource",
                                           .request = &tag_shape,
                                           .asks = OPERATION_ASKS_ITSELF,
                                           .admits = admits,
-                                          .waits = true,
+                                          .waits = OPERATION_WAITS,
                                           .is_audited = true,
                                           .run = run_tag };
 
@@ -163,7 +163,7 @@ const struct operation op_untag_monitor = { .name = "UntagResource",
                                             .request = &untag_shape,
                                             .asks = OPERATION_ASKS_ITSELF,
                                             .admits = admits,
-                                            .waits = true,
+                                            .waits = OPERATION_WAITS,
                                             .is_audited = true,
                                             .run = run_untag };
 
@@ -194,5 +194,5 @@ const struct operation op_list_monitor_tags = { .name = "ListTagsForResource",
                                                 .request = &list_shape,
                                                 .asks = OPERATION_ASKS_ITSELF,
                                                 .admits = admits,
-                                                .waits = true,
+                                                .waits = OPERATION_WAITS,
                                                 .run = run_list };

@@ -67,7 +67,7 @@ const struct operation op_put_metric_alarm = { .name = "PutMetricAlarm",
                                                .request = &alarm_definition_shape,
                                                .asks = OPERATION_ASKS_ITSELF,
                                                .admits = admits_put,
-                                               .waits = true,
+                                               .waits = OPERATION_WAITS,
                                                .is_audited = true,
                                                .run = run_put };
 
@@ -178,7 +178,7 @@ const struct operation op_set_alarm_state = { .name = "SetAlarmState",
                                               .request = &set_state_shape,
                                               .asks = OPERATION_ASKS_ITSELF,
                                               .admits = admits_set_state,
-                                              .waits = true,
+                                              .waits = OPERATION_WAITS,
                                               .is_audited = true,
                                               .run = run_set_state };
 
@@ -230,7 +230,7 @@ const struct operation op_delete_alarms = { .name = "DeleteAlarms",
                                             .request = &names_shape,
                                             .asks = OPERATION_ASKS_ITSELF,
                                             .admits = admits_names,
-                                            .waits = true,
+                                            .waits = OPERATION_WAITS,
                                             .is_audited = true,
                                             .run = run_delete };
 
@@ -259,7 +259,7 @@ const struct operation op_enable_alarm_actions = { .name = "EnableAlarmActions",
                                                    .request = &names_shape,
                                                    .asks = OPERATION_ASKS_ITSELF,
                                                    .admits = admits_names,
-                                                   .waits = true,
+                                                   .waits = OPERATION_WAITS,
                                                    .is_audited = true,
                                                    .run = run_enable };
 const struct operation op_disable_alarm_actions = { .name = "DisableAlarmActions",
@@ -268,6 +268,6 @@ const struct operation op_disable_alarm_actions = { .name = "DisableAlarmActions
                                                     .request = &names_shape,
                                                     .asks = OPERATION_ASKS_ITSELF,
                                                     .admits = admits_names,
-                                                    .waits = true,
+                                                    .waits = OPERATION_WAITS,
                                                     .is_audited = true,
                                                     .run = run_disable };

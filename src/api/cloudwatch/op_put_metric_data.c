@@ -330,5 +330,5 @@ const struct operation op_put_metric_data = { .name = "PutMetricData",
                                               .kind = OPERATION_DATA,
                                               .request = &put_shape,
                                               .asks = OPERATION_ASKS_ACCOUNT,
-                                              .waits = true,
+                                              .waits = OPERATION_WAITS,
                                               .run = run_put };

@@ -460,7 +460,7 @@ const struct operation op_describe_export = { .name = "DescribeExport",
                                               .request = &describe_shape,
                                               .asks = OPERATION_ASKS_ITSELF,
                                               .admits = admits_describe,
-                                              .waits = true,
+                                              .waits = OPERATION_WAITS,
                                               .run = run_describe };
 
 /* --- ListExports --- */
@@ -570,5 +570,5 @@ const struct operation op_list_exports = { .name = "ListExports",
                                            .kind = OPERATION_DATA,
                                            .request = &list_shape,
                                            .asks = OPERATION_ASKS_ACCOUNT,
-                                           .waits = true,
+                                           .waits = OPERATION_WAITS,
                                            .run = run_list };

@@ -14,6 +14,7 @@
 #include "base/arena.h"
 #include "base/byte_order.h"
 #include "base/clock.h"
+#include "base/give_way.h"
 #include "base/log.h"
 #include "format/item_reader.h"
 #include "model/arn.h"
@@ -26,6 +27,7 @@ enum {
     RECORDS_PER_POSITION = 10000,
     FAILURES_MAX = 20,
     PAUSE_MS_MAX = 100,
+    READ_WORK = 10, /* For a byte of a record: base/give_way.h. */
 };
 
 struct bulk {
@@ -302,6 +304,8 @@ static enum object_input_step read_records(struct bulk *bulk, enum engine_status
         arena_reset(bulk->scratch);
         enum object_input_step step = object_input_next(bulk->input, bulk->scratch, &record);
         if (step == OBJECT_INPUT_ITEM)
+            give_way_count(record.text.len * READ_WORK);
+        if (step == OBJECT_INPUT_ITEM)
             *gone = !take_item(bulk, &record, &before, status);
         else if (step == OBJECT_INPUT_BAD)
             refuse(bulk, record.index, record.message);
@@ -446,7 +450,10 @@ static enum job_result run(struct job *job, void *context)
 
 struct job_kind bulk_job_kind(struct api *api)
 {
-    return (struct job_kind){
-        .letter = JOB_BULK, .name = "bulk", .active_max = BULK_JOBS_MAX, .run = run, .context = api
-    };
+    return (struct job_kind){ .letter = JOB_BULK,
+                              .name = "bulk",
+                              .active_max = BULK_JOBS_MAX,
+                              .run = run,
+                              .context = api,
+                              .writes_items = true };
 }

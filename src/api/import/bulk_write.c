@@ -10,6 +10,7 @@
 #include "api/operation.h"
 #include "base/arena.h"
 #include "base/clock.h"
+#include "base/give_way.h"
 #include "base/memory.h"
 #include "base/timed_wait.h"
 #include "expr/condition.h"
@@ -403,6 +404,9 @@ enum engine_status bulk_write_flush(struct bulk_write *write)
     pthread_mutex_lock(&write->mutex);
     write->under_way = true;
     pthread_mutex_unlock(&write->mutex);
+    bool gives_way = give_way_own.is_on;
+    give_way_set(false); /* Conditions are judged under latches. */
     txn_start(&batch->txn);
+    give_way_set(gives_way);
     return ENGINE_OK;
 }

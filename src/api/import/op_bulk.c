@@ -338,7 +338,7 @@ const struct operation op_describe_bulk_operation = { .name = "DescribeBulkOpera
                                                       .kind = OPERATION_DATA,
                                                       .request = &describe_bulk_shape,
                                                       .asks = OPERATION_ASKS_ITSELF,
-                                                      .waits = true,
+                                                      .waits = OPERATION_WAITS,
                                                       .run = run_describe };
 
 static bool cancel(struct api_call *call, const struct bulk_arn_request *request)
@@ -374,7 +374,7 @@ const struct operation op_cancel_bulk_operation = { .name = "CancelBulkOperation
                                                     .request = &cancel_bulk_shape,
                                                     .asks = OPERATION_ASKS_ITSELF,
                                                     .is_audited = true,
-                                                    .waits = true,
+                                                    .waits = OPERATION_WAITS,
                                                     .run = run_cancel };
 
 /* --- ListBulkOperations --- */
@@ -405,5 +405,5 @@ const struct operation op_list_bulk_operations = { .name = "ListBulkOperations",
                                                    .kind = OPERATION_DATA,
                                                    .request = &list_bulk_shape,
                                                    .asks = OPERATION_ASKS_ACCOUNT,
-                                                   .waits = true,
+                                                   .waits = OPERATION_WAITS,
                                                    .run = run_list };

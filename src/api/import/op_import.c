@@ -399,7 +399,7 @@ const struct operation op_describe_import = { .name = "DescribeImport",
                                               .kind = OPERATION_DATA,
                                               .request = &describe_import_shape,
                                               .asks = OPERATION_ASKS_ITSELF,
-                                              .waits = true,
+                                              .waits = OPERATION_WAITS,
                                               .run = run_describe_import };
 
 /* --- ListImports --- */
@@ -438,5 +438,5 @@ const struct operation op_list_imports = { .name = "ListImports",
                                            .kind = OPERATION_DATA,
                                            .request = &list_imports_shape,
                                            .asks = OPERATION_ASKS_ACCOUNT,
-                                           .waits = true,
+                                           .waits = OPERATION_WAITS,
                                            .run = run_list_imports };

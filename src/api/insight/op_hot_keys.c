@@ -184,5 +184,5 @@ const struct operation op_get_hot_keys = { .name = "GetHotKeys",
                                            .request = &request_shape,
                                            .asks = OPERATION_ASKS_RESOURCE,
                                            .reads_many = true,
-                                           .waits = true,
+                                           .waits = OPERATION_WAITS,
                                            .run = run };

@@ -237,7 +237,7 @@ const struct operation op_get_insight_rule_report = { .name = "GetInsightRuleRep
                                                       .request = &report_shape,
                                                       .asks = OPERATION_ASKS_ITSELF,
                                                       .reads_many = true,
-                                                      .waits = true,
+                                                      .waits = OPERATION_WAITS,
                                                       .run = run_report };
 
 /* --- DescribeInsightRules --- */

@@ -201,5 +201,5 @@ const struct operation op_get_item_history = { .name = "GetItemHistory",
                                                .request = &request_shape,
                                                .asks = OPERATION_ASKS_ITSELF,
                                                .reads_many = true,
-                                               .waits = true,
+                                               .waits = OPERATION_WAITS,
                                                .run = run };

@@ -359,9 +359,11 @@ static void run_check(struct api_call *call, const void *input)
                             : answer_about(call, request));
 }
 
-const struct operation op_check_access = { .name = "CheckAccess",
-                                           .service = OPERATION_OF_STATOR,
-                                           .request = &check_shape,
-                                           .asks = OPERATION_ASKS_ITSELF,
-                                           .waits = true, /* Its work is that of many requests. */
-                                           .run = run_check };
+const struct operation op_check_access = {
+    .name = "CheckAccess",
+    .service = OPERATION_OF_STATOR,
+    .request = &check_shape,
+    .asks = OPERATION_ASKS_ITSELF,
+    .waits = OPERATION_WAITS, /* Its work is that of many requests. */
+    .run = run_check
+};

@@ -79,7 +79,7 @@ const struct operation op_put_key_policy = { .name = "PutKeyPolicy",
                                              .service = OPERATION_OF_STATOR,
                                              .request = &put_shape,
                                              .asks = OPERATION_ASKS_ACCOUNT,
-                                             .waits = true,
+                                             .waits = OPERATION_WAITS,
                                              .is_audited = true,
                                              .run = run_put };
 
@@ -92,7 +92,7 @@ const struct operation op_delete_key_policy = { .name = "DeleteKeyPolicy",
                                                 .service = OPERATION_OF_STATOR,
                                                 .request = &delete_shape,
                                                 .asks = OPERATION_ASKS_ACCOUNT,
-                                                .waits = true,
+                                                .waits = OPERATION_WAITS,
                                                 .is_audited = true,
                                                 .run = run_delete };
 

@@ -124,7 +124,7 @@ const struct operation op_create_key = { .name = "CreateKey",
                                          .service = OPERATION_OF_STATOR,
                                          .request = &create_shape,
                                          .asks = OPERATION_ASKS_ACCOUNT,
-                                         .waits = true,
+                                         .waits = OPERATION_WAITS,
                                          .is_audited = true,
                                          .run = run_create };
 
@@ -140,7 +140,7 @@ const struct operation op_create_session = { .name = "CreateSession",
                                              .service = OPERATION_OF_STATOR,
                                              .request = &session_shape,
                                              .asks = OPERATION_ASKS_ACCOUNT,
-                                             .waits = true,
+                                             .waits = OPERATION_WAITS,
                                              .is_audited = true,
                                              .run = run_session };
 
@@ -214,7 +214,8 @@ const struct operation op_list_keys = { .name = "ListKeys",
                                         .service = OPERATION_OF_STATOR,
                                         .request = &list_shape,
                                         .asks = OPERATION_ASKS_ACCOUNT,
-                                        .waits = true, /* A long list takes milliseconds. */
+                                        .waits =
+                                            OPERATION_WAITS, /* A long list takes milliseconds. */
                                         .run = run_list };
 
 /* --- UpdateKey and DeleteKey --- */
@@ -265,7 +266,7 @@ const struct operation op_update_key = { .name = "UpdateKey",
                                          .service = OPERATION_OF_STATOR,
                                          .request = &update_shape,
                                          .asks = OPERATION_ASKS_ACCOUNT,
-                                         .waits = true,
+                                         .waits = OPERATION_WAITS,
                                          .is_audited = true,
                                          .run = run_update };
 
@@ -287,6 +288,6 @@ const struct operation op_delete_key = { .name = "DeleteKey",
                                          .service = OPERATION_OF_STATOR,
                                          .request = &delete_shape,
                                          .asks = OPERATION_ASKS_ACCOUNT,
-                                         .waits = true,
+                                         .waits = OPERATION_WAITS,
                                          .is_audited = true,
                                          .run = run_delete };

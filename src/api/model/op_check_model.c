@@ -366,5 +366,5 @@ const struct operation op_check_model = { .name = "CheckModel",
                                           .kind = OPERATION_DATA,
                                           .request = &request_shape,
                                           .asks = OPERATION_ASKS_ACCOUNT,
-                                          .waits = true,
+                                          .waits = OPERATION_WAITS,
                                           .run = run_check };

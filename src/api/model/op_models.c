@@ -216,7 +216,7 @@ const struct operation op_get_model = { .name = "GetModel",
                                         .kind = OPERATION_DATA,
                                         .request = &table_name_request_shape,
                                         .asks = OPERATION_ASKS_RESOURCE,
-                                        .waits = true,
+                                        .waits = OPERATION_WAITS,
                                         .run = run_get };
 
 /* --- DeleteModel --- */

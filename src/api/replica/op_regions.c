@@ -229,5 +229,5 @@ const struct operation op_describe_regions = { .name = "DescribeRegions",
                                                .kind = OPERATION_DATA,
                                                .request = &regions_shape,
                                                .asks = OPERATION_ASKS_ACCOUNT,
-                                               .waits = true,
+                                               .waits = OPERATION_WAITS,
                                                .run = run };

@@ -12,6 +12,7 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/compiler.h"
+#include "base/give_way.h"
 #include "base/log.h"
 #include "base/uuid.h"
 #include "control/control.h"
@@ -445,6 +446,7 @@ static bool replicate_rows(struct api_call *call, const struct replicate_rows_re
                                          .low_us = request->low_time.value,
                                          .rows = rows,
                                          .row_count = request->rows.count };
+    give_way_set(false); /* From here on others may wait for what this thread holds. */
     struct replica_outcome outcome =
         replicas_receive(api_replicas(call->api), call->arena, table, &batch);
     return answer_rows(call, &outcome);
@@ -460,5 +462,5 @@ const struct operation op_write_data_for_replication = { .name = "WriteDataForRe
                                                          .kind = OPERATION_DATA,
                                                          .request = &rows_shape,
                                                          .asks = OPERATION_ASKS_RESOURCE,
-                                                         .waits = true,
+                                                         .waits = OPERATION_WAITS_AND_WRITES,
                                                          .run = run_replicate_rows };

@@ -601,8 +601,8 @@ static void dropped_tables_and_indexes_take_their_counts_along(void **state)
 static void reports_run_on_no_loop(void **state)
 {
     (void)state;
-    assert_true(operation_waits(&op_get_insight_rule_report));
-    assert_true(operation_waits(&op_get_hot_keys));
+    assert_int_equal(operation_waits(&op_get_insight_rule_report), OPERATION_WAITS);
+    assert_int_equal(operation_waits(&op_get_hot_keys), OPERATION_WAITS);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)

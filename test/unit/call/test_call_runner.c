@@ -4,6 +4,7 @@
  * The protocol takes the operation from the target, "/ListTables", and answers in XML.
  */
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -13,12 +14,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include "api_fixture.h"
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/compiler.h"
 #include "call/call_runner.h"
 #include "call/read_queue.h"
+#include "call/slow_pool.h"
 #include "engine/engine.h"
 #include "engine_fixture.h"
 #include "fault/faults.h"
@@ -37,6 +40,9 @@ struct fixture {
     _Atomic pthread_t loop_thread;
     atomic_bool answered_on_loop; /* The last call's envelope was filled there. */
     atomic_bool decoded_on_loop;
+    atomic_int answering_niceness; /* Of the thread on which it was filled. */
+    atomic_int waiting_count;      /* Calls that wait in `wait_to_decode`, */
+    atomic_bool may_decode;        /* until then. */
 };
 
 /* --- The protocol --- */
@@ -46,6 +52,7 @@ static void fill_answer(void *context, const struct call_ending *ending, struct 
     struct fixture *fixture = context;
     bool failed = error_is_set(ending->error);
     fixture->answered_on_loop = pthread_equal(fixture->loop_thread, pthread_self());
+    fixture->answering_niceness = getpriority(PRIO_PROCESS, 0);
     out->status = failed ? 599 : 299;
     out->body = failed ? arena_printf(ending->arena, "<error>%.*s</error>",
                                       BYTES_FMT(ending->error->message))
@@ -316,6 +323,73 @@ static void a_read_with_a_large_body_continues_in_the_background(void **state)
     }
 }
 
+/* Operations that wait. */
+#define LIST_METRICS "cloudwatch:ListMetrics"
+#define WRITE_ROWS "stator:WriteDataForReplication"
+
+static void threads_that_hold_latches_have_the_priority_of_the_loops(void **state)
+{
+    static const struct {
+        const char *operation;
+        int niceness; /* Added to that of the loops. */
+    } cases[] = { { "ListTables", 0 }, { LIST_METRICS, SLOW_POOL_NICENESS }, { WRITE_ROWS, 0 } };
+    struct fixture *fixture = *state;
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        call(fixture, cases[i].operation, SIGNED, "{}", SMALL_SIZE);
+        assert_int_equal(fixture->answered_on_loop, i == 0);
+        assert_int_equal(fixture->answering_niceness,
+                         getpriority(PRIO_PROCESS, 0) + cases[i].niceness);
+    }
+}
+
+/* Stands for an operation that sleeps for long. */
+static bool wait_to_decode(void *context, const struct operation *operation,
+                           struct arena *decode_arena, struct bytes body, struct bytes *json,
+                           struct error *err)
+{
+    struct fixture *fixture = context;
+    (void)decode_arena, (void)err;
+    if (operation_waits(operation) != OPERATION_WAITS_NOT) {
+        fixture->waiting_count++;
+        while (!fixture->may_decode)
+            sched_yield();
+    }
+    *json = body;
+    return true;
+}
+
+/* The rest of a Scan goes to the background pool, which has one thread. */
+static void operations_that_wait_do_not_hold_up_the_rest_of_reads(void **state)
+{
+    enum { ITEMS = 4, PAD_SIZE = READ_QUEUE_FIRST_SIZE, CALLS = CALL_WAITING_THREADS + 1 };
+    struct fixture *fixture = *state;
+    struct raw_http others[CALLS + 1];
+    static char body[PAD_SIZE + SMALL_SIZE];
+    create_table(fixture);
+    for (int i = 0; i < ITEMS; i++) {
+        snprintf(body, sizeof body,
+                 "{'TableName':'letters','Item':{'k':{'S':'%d'},'p':{'S':'%0*d'}}}", i, PAD_SIZE,
+                 i);
+        assert_true(api_fixture_call(&fixture->api, "PutItem", body));
+    }
+    fixture->envelope.decode = wait_to_decode;
+    for (size_t i = 0; i < COUNT_OF(others); i++) {
+        raw_http_open(&others[i], http_server_port(fixture->server));
+        send_call(&others[i], i == CALLS ? WRITE_ROWS : LIST_METRICS, SIGNED, "{}", SMALL_SIZE);
+    }
+    while (fixture->waiting_count < CALL_WAITING_THREADS + 1)
+        sched_yield();
+    call(fixture, "Scan", SIGNED, "{\"TableName\":\"letters\"}", SMALL_SIZE);
+    assert_int_equal(fixture->answer.status, 299);
+    assert_int_equal(fixture->answering_niceness,
+                     getpriority(PRIO_PROCESS, 0) + SLOW_POOL_NICENESS);
+    fixture->may_decode = true;
+    for (size_t i = 0; i < COUNT_OF(others); i++) {
+        assert_true(raw_http_receive(&others[i], &fixture->answer));
+        raw_http_close(&others[i]);
+    }
+}
+
 /* The pool has one thread. */
 static void a_write_of_the_pool_that_waits_does_not_hold_up_the_next_call(void **state)
 {
@@ -419,6 +493,8 @@ int main(void)
         RUNNER_TEST(bodies_are_not_decoded_for_strangers),
         RUNNER_TEST(large_answers_are_encoded_off_the_loop),
         RUNNER_TEST(a_read_with_a_large_body_continues_in_the_background),
+        RUNNER_TEST(threads_that_hold_latches_have_the_priority_of_the_loops),
+        RUNNER_TEST(operations_that_wait_do_not_hold_up_the_rest_of_reads),
         RUNNER_TEST(a_write_of_the_pool_that_waits_does_not_hold_up_the_next_call),
         RUNNER_TEST(a_cut_connection_ends_without_an_answer),
         RUNNER_TEST(delayed_answers_come_in_time),

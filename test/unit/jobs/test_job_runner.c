@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <string.h>
+#include <sys/resource.h>
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/compiler.h"
@@ -28,6 +29,7 @@ struct script {
     _Atomic bool skips_steps;   /* Completes without storing anything itself. */
     _Atomic int first_position; /* Where the last turn began, */
     _Atomic int first_detail;   /* and how many bytes of a detail it found. */
+    _Atomic int niceness;       /* Of the thread of the last job that ran at once. */
 };
 static struct script script;
 
@@ -78,6 +80,7 @@ static enum job_result run(struct job *job, void *context)
 static enum job_result run_at_once(struct job *job, void *context)
 {
     (void)job, (void)context;
+    script.niceness = getpriority(PRIO_PROCESS, 0);
     return JOB_RESULT_COMPLETED;
 }
 
@@ -98,6 +101,11 @@ static void open_runner(bool starts)
                                                             .name = "export",
                                                             .active_max = 2,
                                                             .run = run_at_once });
+    job_runner_register(fixture.runner, &(struct job_kind){ .letter = JOB_BULK,
+                                                            .name = "bulk",
+                                                            .active_max = 2,
+                                                            .run = run_at_once,
+                                                            .writes_items = true });
     if (starts)
         job_runner_start(fixture.runner);
 }
@@ -166,7 +174,7 @@ static void job_runs_to_its_end_and_its_record_says_so(void **state)
     assert_int_equal(read.progress.items_done, STEPS);
     assert_int_equal(read.progress.bytes_done, STEPS * 100);
     struct job_kind_counts counts[JOB_KINDS_MAX];
-    assert_int_equal(job_runner_counts(fixture.runner, counts), 2);
+    assert_int_equal(job_runner_counts(fixture.runner, counts), 3);
     assert_int_equal(counts[0].completed, 1);
     assert_int_equal(counts[0].active, 0);
 }
@@ -260,6 +268,26 @@ static void long_jobs_of_one_kind_do_not_delay_those_of_another(void **state)
     script.blocked = false;
     wait_for_end();
     assert_int_equal(script.run_count, 2 * JOB_THREADS_MAX);
+}
+
+static int niceness_of_job(enum job_letter letter)
+{
+    struct job_record record = job_runner_new_record(fixture.runner, letter);
+    assert_int_equal(job_runner_add(fixture.runner, fixture.arena, &record), ENGINE_OK);
+    while (job_runner_active_count(fixture.runner, letter) > 0)
+        sched_yield();
+    return script.niceness;
+}
+
+/* Requests wait for the latches that such a job holds. */
+static void only_jobs_that_write_items_have_the_usual_priority(void **state)
+{
+    (void)state;
+    int usual = getpriority(PRIO_PROCESS, 0);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(niceness_of_job(JOB_EXPORT), usual + JOB_NICENESS);
+        assert_int_equal(niceness_of_job(JOB_BULK), usual);
+    }
 }
 
 static void job_resumes_behind_its_position_after_a_restart(void **state)
@@ -362,6 +390,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(job_whose_end_is_stored_cannot_be_cancelled, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(long_jobs_of_one_kind_do_not_delay_those_of_another, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(only_jobs_that_write_items_have_the_usual_priority, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(job_resumes_behind_its_position_after_a_restart, set_up,
                                         tear_down),
