@@ -8,6 +8,7 @@
  * that takes longer than SERVE_STOP_SECONDS_MAX, ends the process from within.
  */
 #include <arpa/inet.h>
+#include <assert.h>
 #include <errno.h>
 #include <limits.h>
 #include <malloc.h>
@@ -499,6 +500,8 @@ static size_t slow_thread_count(const struct config *config)
     return (size_t)(workers + 1) / 2;
 }
 
+static_assert(ENGINE_STUCK_MS == 10 * 1000, "as a line of not_ready says");
+
 /* For wire/, on its loops. */
 static const char *not_ready(void *context)
 {
@@ -514,6 +517,8 @@ static const char *not_ready(void *context)
         return "log failed: the store refuses writes; see the server's log";
     case ENGINE_HEALTH_LOST:
         return "data directory removed or replaced: restart the server";
+    case ENGINE_HEALTH_STUCK:
+        return "disk hangs: writes have waited for it for more than 10 s";
     }
     return "unknown state of the store";
 }

@@ -153,6 +153,8 @@ struct engine_options {
     bool leaves_log_alone;
     /* How long a write waits for those that have its addresses; 0: ENGINE_WRITE_WAIT_MS. */
     unsigned write_wait_ms;
+    /* How long the disk may take before it counts as stuck; 0: ENGINE_STUCK_MS. */
+    unsigned stuck_ms;
     size_t item_cache_size; /* 0: none. */
     engine_render *render;  /* For the items in it; NULL: none. */
     size_t block_cache_size;
@@ -165,6 +167,8 @@ enum {
     /* A write that waits occupies no thread, so it need not be refused soon; but its client should
      * get an answer before it gives up. */
     ENGINE_WRITE_WAIT_MS = 5000,
+    /* A busy disk syncs within a second or two. */
+    ENGINE_STUCK_MS = 10 * 1000,
     ENGINE_OPEN_FILES_MAX = 512, /* The rest of the usual limit is for connections. */
 };
 
@@ -183,8 +187,10 @@ enum engine_health {
     ENGINE_HEALTH_FULL,   /* Items can be read and deleted, but not stored. */
     ENGINE_HEALTH_FAILED, /* The store refused a write and has not taken one since. */
     ENGINE_HEALTH_LOST,   /* ENGINE_LOST; only a restart ends it. */
+    /* Nothing has failed, but a sync, or a write, has waited for the disk for `stuck_ms`. */
+    ENGINE_HEALTH_STUCK,
 };
-/* Reads one or two words of memory, so it may be called for every request. Shows a failure, or its
+/* Reads a few words of memory, so it may be called for every request. Shows a failure, or its
  * end, at the latest a second after the engine noticed it. */
 enum engine_health engine_health(const struct engine *engine);
 

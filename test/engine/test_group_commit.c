@@ -243,6 +243,34 @@ static void a_refusal_waits_for_nothing_when_all_is_synced(void **state)
     assert_int_equal(sync_count(), 0);
 }
 
+static void expect_health(const struct engine *engine, enum engine_health wanted)
+{
+    while (engine_health(engine) != wanted)
+        usleep(100); /* For as long as alarm() lets it. */
+}
+
+static void a_sync_that_takes_too_long_is_bad_health(void **state)
+{
+    struct engine_fixture *fixture = *state;
+    char message[ENGINE_MESSAGE_MAX];
+    struct engine_options options = engine_fixture_rocksdb_options(fixture->directory);
+    struct counting_completion put;
+    for (unsigned stuck_ms = 0; stuck_ms < 2; stuck_ms++) { /* 0: ENGINE_STUCK_MS. */
+        engine_close(fixture->engine);
+        options.stuck_ms = stuck_ms;
+        fixture->engine = engine_open(&options, message);
+        assert_non_null(fixture->engine);
+        assert_int_equal(engine_health(fixture->engine), ENGINE_HEALTH_OK);
+        hold_syncs();
+        commit(fixture->engine, "a", &put);
+        wait_for_a_held_sync();
+        expect_health(fixture->engine, stuck_ms == 0 ? ENGINE_HEALTH_OK : ENGINE_HEALTH_STUCK);
+        let_syncs_go();
+        wait_done(&put);
+        expect_health(fixture->engine, ENGINE_HEALTH_OK);
+    }
+}
+
 static void closing_waits_for_the_sync(void **state)
 {
     struct engine_fixture *fixture = *state;
@@ -358,6 +386,7 @@ int main(int argc, char **argv)
         ON_DISK(a_sync_publishes_only_what_came_before_it),
         ON_DISK(one_sync_covers_all_that_queued_behind_another),
         ON_DISK(a_refusal_waits_for_nothing_when_all_is_synced),
+        ON_DISK(a_sync_that_takes_too_long_is_bad_health),
         ON_DISK(closing_waits_for_the_sync),
         ON_DISK(a_write_that_the_log_refuses_fails_and_stays_invisible),
         ON_DISK(writing_goes_on_once_there_is_space_again),

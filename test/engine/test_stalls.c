@@ -52,6 +52,7 @@ static int open_with(void **state, enum engine_durability durability, unsigned w
     options.durability = durability;
     options.write_buffer_size = WRITE_BUFFER_SIZE;
     options.write_wait_ms = write_wait_ms;
+    options.stuck_ms = 1; /* Only health depends on it. */
     fixture->engine = engine_open(&options, message);
     env = rocksdb_create_default_env();
     set_background_threads(0);
@@ -203,6 +204,19 @@ static void commits_return_and_end_when_the_stall_does(void **state)
     assert_false(store_writer_is_stalled(writer_of(state)));
 }
 
+static void a_batch_that_waits_for_too_long_is_bad_health(void **state)
+{
+    assert_int_equal(engine_health(engine_of(state)), ENGINE_HEALTH_OK);
+    unsigned count = write_until_stalled(state);
+    while (engine_health(engine_of(state)) != ENGINE_HEALTH_STUCK)
+        usleep(1000);
+    set_background_threads(1);
+    for (unsigned i = 0; i < count; i++)
+        wait_for(&some[i]);
+    while (engine_health(engine_of(state)) != ENGINE_HEALTH_OK)
+        usleep(1000);
+}
+
 static void what_waits_keeps_its_latches(void **state)
 {
     struct engine_value found;
@@ -344,6 +358,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(commits_return_and_end_when_the_stall_does, set_up),
         TEST(commits_return_and_end_when_the_stall_does, set_up_os),
+        TEST(a_batch_that_waits_for_too_long_is_bad_health, set_up_os),
         TEST(what_waits_keeps_its_latches, set_up),
         TEST(who_waits_for_the_stall_for_too_long_is_refused, set_up_impatient),
         TEST(a_hot_item_is_never_stale, set_up),

@@ -127,6 +127,11 @@ static void close_engine(struct engine *engine)
     destroy(store, synced && !atomic_load(&store->is_lost));
 }
 
+static bool is_stuck(const struct store *store, int64_t since_ns)
+{
+    return since_ns != 0 && clock_monotonic_ns() - since_ns >= store->stuck_ns;
+}
+
 static enum engine_health health(const struct engine *engine)
 {
     const struct store *store = (const struct store *)engine;
@@ -137,8 +142,12 @@ static enum engine_health health(const struct engine *engine)
     bool is_failing =
         store_write_is_failing(store) &&
         atomic_load(&store->write_failures) != atomic_load(&store->write_failures_probed);
-    return is_failing || atomic_load(&store->refuses_writes) ? ENGINE_HEALTH_FAILED
-                                                             : ENGINE_HEALTH_OK;
+    if (is_failing || atomic_load(&store->refuses_writes))
+        return ENGINE_HEALTH_FAILED;
+    if ((store->syncer != NULL && is_stuck(store, syncer_busy_since_ns(store->syncer))) ||
+        (store->writer != NULL && is_stuck(store, store_writer_busy_since_ns(store->writer))))
+        return ENGINE_HEALTH_STUCK;
+    return ENGINE_HEALTH_OK;
 }
 
 /* --- Checkpoint: a copy of the store at one moment, while writes go on ---
@@ -366,6 +375,8 @@ static rocksdb_writeoptions_t *create_write_options(bool in_memory, bool waits)
 /* Those that a store needs to be written to. */
 static bool start_threads(struct store *store, const struct engine_options *options)
 {
+    store->stuck_ns =
+        (int64_t)(options->stuck_ms != 0 ? options->stuck_ms : ENGINE_STUCK_MS) * 1000000;
     store->latches_work =
         latches_init(&store->latches,
                      options->write_wait_ms != 0 ? options->write_wait_ms : ENGINE_WRITE_WAIT_MS);

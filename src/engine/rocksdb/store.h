@@ -59,6 +59,7 @@ struct store_write {
     struct latches_held held;
     struct engine_wait *wait; /* Called when the latches are held; NULL: nobody waits. */
     struct engine_completion *completion; /* While it is in the writer's queue. */
+    int64_t queued_ns;                    /* Since when it is there. */
     struct store_write *next;             /* There, and in the pool. */
 };
 
@@ -91,7 +92,8 @@ struct store {
     struct store_watch *watch;   /* NULL: there is no disk to look after. */
     bool latches_work;           /* They were initialised: not of a store that is read only. */
     bool read_only;
-    bool fills_log; /* The syncer fills the log ahead: see store_ahead.h. */
+    bool fills_log;   /* The syncer fills the log ahead: see store_ahead.h. */
+    int64_t stuck_ns; /* As engine_options.stuck_ms. */
 
     _Alignas(STORE_LINE_SIZE) _Atomic(struct store_view *) published; /* Set under view_mutex. */
 

@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include "base/clock.h"
 #include "engine/rocksdb/store.h"
 
 struct store_writer {
@@ -12,7 +13,8 @@ struct store_writer {
     /* Of the queue and the batch that is being written. */
     atomic_size_t count;
     atomic_size_t bytes;
-    atomic_uint_fast64_t stalls; /* Writes that were ever queued. */
+    atomic_uint_fast64_t stalls;   /* Writes that were ever queued. */
+    _Atomic int64_t busy_since_ns; /* When the batch that is being written came; 0: none is. */
 
     pthread_mutex_t mutex;
     pthread_cond_t changed;
@@ -46,7 +48,9 @@ static void *run(void *argument)
     struct store_write *write;
     while ((write = take(writer)) != NULL) {
         size_t size = size_of(write);
+        atomic_store_explicit(&writer->busy_since_ns, write->queued_ns, memory_order_relaxed);
         enum engine_status status = store_write_apply_slowly(write);
+        atomic_store_explicit(&writer->busy_since_ns, 0, memory_order_relaxed);
         /* RocksDB has just let a batch pass: others may try. */
         atomic_store(&writer->stalled, false);
         atomic_fetch_sub(&writer->bytes, size);
@@ -96,6 +100,11 @@ bool store_writer_is_full(const struct store_writer *writer)
            atomic_load_explicit(&writer->bytes, memory_order_relaxed) >= STORE_WRITER_BYTES_MAX;
 }
 
+int64_t store_writer_busy_since_ns(const struct store_writer *writer)
+{
+    return atomic_load_explicit(&writer->busy_since_ns, memory_order_relaxed);
+}
+
 void store_writer_read_statistics(const struct store_writer *writer, struct engine_statistics *out)
 {
     out->stall_queue = atomic_load(&writer->count);
@@ -107,6 +116,7 @@ void store_writer_queue(struct store_writer *writer, struct store_write *write,
                         struct engine_completion *completion)
 {
     write->completion = completion;
+    write->queued_ns = clock_monotonic_ns();
     write->next = NULL;
     pthread_mutex_lock(&writer->mutex);
     assert(!writer->stopping);

@@ -11,6 +11,7 @@
 #define STATOR_ENGINE_ROCKSDB_STORE_WRITER_H
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include "base/compiler.h"
 
 struct engine_completion;
@@ -34,6 +35,9 @@ void store_writer_destroy(struct store_writer *writer);
 /* True if RocksDB has just refused a batch, so that the next one need not try. */
 bool store_writer_is_stalled(const struct store_writer *writer);
 bool store_writer_is_full(const struct store_writer *writer);
+/* Since when the batch that is being written, which is the oldest, is here, by clock_monotonic_ns;
+ * 0: there is none. */
+int64_t store_writer_busy_since_ns(const struct store_writer *writer);
 /* Adds what it did so far. */
 void store_writer_read_statistics(const struct store_writer *writer, struct engine_statistics *out);
 /* Commits `write` as store_write_commit does. */

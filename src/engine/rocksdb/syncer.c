@@ -35,6 +35,7 @@ struct syncer {
     pthread_cond_t changed;
     atomic_uint_fast64_t sync_octaves[ENGINE_SYNC_OCTAVES]; /* As in engine_statistics. */
     atomic_uint_fast64_t sync_ns;
+    _Atomic int64_t busy_since_ns;   /* The beginning of a round; 0: none is under way. */
     struct engine_completion *first; /* The queue. Guarded by mutex. */
     struct engine_completion **end;  /* Where the next one is linked. Guarded by mutex. */
     size_t count;                    /* Of the queue. Guarded by mutex. */
@@ -194,7 +195,9 @@ static void *run(void *argument)
         if (completion == NULL)
             return NULL;
         int64_t start_ns = clock_monotonic_ns();
+        atomic_store_explicit(&syncer->busy_since_ns, start_ns, memory_order_relaxed);
         enum engine_status status = sync_and_publish(syncer);
+        atomic_store_explicit(&syncer->busy_since_ns, 0, memory_order_relaxed);
         learn_pace(syncer, &pace, count, clock_monotonic_ns() - start_ns);
         while (completion != NULL) {
             struct engine_completion *next = completion->next; /* Its owner may free it. */
@@ -244,6 +247,11 @@ void syncer_count_write(struct syncer *syncer, rocksdb_writebatch_t *batch)
     rocksdb_writebatch_data(batch, &size);
     atomic_fetch_add(&syncer->bytes_written, size + LOG_HEADER_SIZE);
     atomic_fetch_add(&syncer->written, 1);
+}
+
+int64_t syncer_busy_since_ns(const struct syncer *syncer)
+{
+    return atomic_load_explicit(&syncer->busy_since_ns, memory_order_relaxed);
 }
 
 bool syncer_is_caught_up(const struct syncer *syncer)

@@ -6,6 +6,7 @@
 #define STATOR_ENGINE_ROCKSDB_SYNCER_H
 #include <rocksdb/c.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include "base/compiler.h"
 
 struct engine_completion;
@@ -26,6 +27,8 @@ MUST_CHECK bool syncer_sync_now(struct store *store);
 void syncer_count_write(struct syncer *syncer, rocksdb_writebatch_t *batch);
 /* True if all writes counted so far are durable and published. */
 bool syncer_is_caught_up(const struct syncer *syncer);
+/* When the round that is under way began, by clock_monotonic_ns; 0: none is. */
+int64_t syncer_busy_since_ns(const struct syncer *syncer);
 /* Adds what it did so far. */
 void syncer_read_statistics(struct syncer *syncer, struct engine_statistics *out);
 /* Answers `completion` once all that RocksDB had taken before this call is durable and published.
