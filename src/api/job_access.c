@@ -63,7 +63,7 @@ static bool decide(struct job_access *access, const struct access_question *ques
     struct error ignored;
     if (access->caller == NULL)
         return false;
-    struct live_ring *ring = live_keys_acquire(api_options(access->api)->keys, now_ms);
+    struct live_ring *ring = live_keys_acquire(api_options(access->api)->keys);
     const struct caller *caller = stored_caller_now(access->scratch, access->caller, ring, now_ms);
     error_init(&ignored, access->scratch);
     bool allowed = caller != NULL && access_decide(access->scratch, caller, question, &ignored);

@@ -7,15 +7,19 @@
 #include "base/arena.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/timed_wait.h"
 #include "model/error.h"
 
 struct live_keys {
     struct key_file file;
-    _Atomic int64_t checked_at_ms;
+    pthread_t thread;
+    bool follows;         /* There is a thread. */
     pthread_mutex_t lock; /* Guards the rest. */
     struct live_ring *current;
     struct stat state; /* Of the file that `current` was read from. */
     uint64_t generation;
+    pthread_cond_t stopped;
+    bool is_stopping;
 };
 
 /* Reads the file. On failure returns false and an empty ring. */
@@ -37,7 +41,7 @@ struct live_keys *live_keys_open(const struct key_file *file, char message[KEY_F
     struct live_keys *keys = memory_checked(malloc(sizeof *keys));
     *keys = (struct live_keys){ .file = *file };
     pthread_mutex_init(&keys->lock, NULL);
-    atomic_init(&keys->checked_at_ms, 0);
+    timed_wait_init(&keys->stopped);
     if (read_ring(file, 0, &keys->current, &keys->state, message))
         return keys;
     live_keys_close(keys);
@@ -48,7 +52,14 @@ void live_keys_close(struct live_keys *keys)
 {
     if (keys == NULL)
         return;
+    pthread_mutex_lock(&keys->lock);
+    keys->is_stopping = true;
+    pthread_cond_signal(&keys->stopped);
+    pthread_mutex_unlock(&keys->lock);
+    if (keys->follows)
+        pthread_join(keys->thread, NULL);
     live_keys_release(keys->current);
+    pthread_cond_destroy(&keys->stopped);
     pthread_mutex_destroy(&keys->lock);
     explicit_bzero(keys, sizeof *keys);
     free(keys);
@@ -95,7 +106,7 @@ static bool reload(struct live_keys *keys, uint64_t generation)
     return ok;
 }
 
-static void reload_if_changed(struct live_keys *keys)
+void live_keys_check(struct live_keys *keys)
 {
     struct stat state = { 0 };
     if (!key_file_stat(&keys->file, &state))
@@ -107,12 +118,35 @@ static void reload_if_changed(struct live_keys *keys)
         (void)reload(keys, next_generation(keys));
 }
 
-struct live_ring *live_keys_acquire(struct live_keys *keys, int64_t now_ms)
+/* Waits for as long, or less. False: the thread is to end. */
+static bool wait_until_due(struct live_keys *keys, int64_t wait_ms)
 {
-    int64_t checked_at = atomic_load_explicit(&keys->checked_at_ms, memory_order_relaxed);
-    bool due = now_ms - checked_at >= LIVE_KEYS_INTERVAL_MS || now_ms < checked_at;
-    if (due && atomic_compare_exchange_strong(&keys->checked_at_ms, &checked_at, now_ms))
-        reload_if_changed(keys);
+    pthread_mutex_lock(&keys->lock);
+    if (!keys->is_stopping)
+        timed_wait(&keys->stopped, &keys->lock, wait_ms);
+    bool stops = keys->is_stopping;
+    pthread_mutex_unlock(&keys->lock);
+    return !stops;
+}
+
+static void *follow(void *context)
+{
+    struct live_keys *keys = context;
+    pthread_setname_np(pthread_self(), "stator:keys");
+    while (wait_until_due(keys, LIVE_KEYS_INTERVAL_MS))
+        live_keys_check(keys);
+    return NULL;
+}
+
+bool live_keys_follow(struct live_keys *keys)
+{
+    assert(!keys->follows);
+    keys->follows = pthread_create(&keys->thread, NULL, follow, keys) == 0;
+    return keys->follows;
+}
+
+struct live_ring *live_keys_acquire(struct live_keys *keys)
+{
     pthread_mutex_lock(&keys->lock);
     struct live_ring *ring = keys->current;
     atomic_fetch_add_explicit(&ring->references, 1, memory_order_relaxed);

@@ -1,7 +1,8 @@
 /* live_keys.h -- the access keys of a running server, reloaded when their file changes.
  *
- * The file is checked once a second. A file that can no longer be read counts as empty: damaging it
- * locks people out, and lets nobody in. Any thread may call.
+ * A thread looks at the file every LIVE_KEYS_INTERVAL_MS and reads it if it has changed, so that
+ * whoever needs the keys never waits for the disk. A file that can no longer be read counts as
+ * empty: damaging it locks people out, and lets nobody in. Any thread may call.
  *
  * The server changes the file as the commands do: with the lock held it reads, edits and replaces
  * it. So neither overwrites a change of the other.
@@ -20,7 +21,7 @@ struct error;
 struct live_keys;
 
 enum {
-    LIVE_KEYS_INTERVAL_MS = 1000,
+    LIVE_KEYS_INTERVAL_MS = 500,  /* A change holds within a second, reading included. */
     LIVE_KEYS_LOCK_MS_MAX = 2000, /* How long an edit waits for other writers of the file. */
 };
 
@@ -37,8 +38,13 @@ MUST_CHECK struct live_keys *live_keys_open(const struct key_file *file,
                                             char message[KEY_FILE_MESSAGE_MAX]);
 void live_keys_close(struct live_keys *keys); /* Closing NULL is allowed. */
 
-/* The current keys; to be released with live_keys_release. */
-struct live_ring *live_keys_acquire(struct live_keys *keys, int64_t now_ms);
+/* Starts the thread, once. False if the system refuses it. */
+MUST_CHECK bool live_keys_follow(struct live_keys *keys);
+/* What the thread does: reads the file if it has changed. Not for event loops. */
+void live_keys_check(struct live_keys *keys);
+
+/* The current keys; to be released with live_keys_release. Never waits for the disk. */
+struct live_ring *live_keys_acquire(struct live_keys *keys);
 void live_keys_release(struct live_ring *ring);
 
 /* Changes the ring with key_ring.h's functions, in the arena; false with `err` set. */

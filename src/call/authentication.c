@@ -248,7 +248,7 @@ struct authenticated *authentication_check(struct authentication *authentication
     *claimed = claim.access_key;
     if (!readable)
         return NULL;
-    struct live_ring *ring = live_keys_acquire(options->keys, now_ms);
+    struct live_ring *ring = live_keys_acquire(options->keys);
     const struct access_key *grantor =
         verify(authentication, ring, arena, &request, &claim, now_ms, err);
     if (grantor == NULL) {

@@ -489,7 +489,9 @@ static bool open_keys(struct server *server, const struct config *config)
     if (key_file_init(&file, config_keys_dir(config), config->master_key_file, message))
         server->keys = live_keys_open(&file, message);
     explicit_bzero(file.master, sizeof file.master);
-    return server->keys != NULL || fail(message);
+    if (server->keys == NULL)
+        return fail(message);
+    return live_keys_follow(server->keys) || fail("cannot start a thread");
 }
 
 /* Slow requests may keep half of the cores busy. */

@@ -217,5 +217,5 @@ const struct operation op_cancel_job = { .name = "CancelJob",
                                          .request = &cancel_shape,
                                          .asks = OPERATION_ASKS_ACCOUNT,
                                          .is_audited = true,
-                                         .waits = true,
+                                         .waits = OPERATION_WAITS,
                                          .run = run_cancel };

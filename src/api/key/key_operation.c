@@ -23,7 +23,7 @@ struct live_ring *key_operation_read(struct api_call *call)
 {
     const struct api_options *options = api_options(call->api);
     assert(options->keys != NULL);
-    return live_keys_acquire(options->keys, clock_wall_ms(options->clock));
+    return live_keys_acquire(options->keys);
 }
 
 bool key_operation_edit(struct api_call *call, live_keys_change *change, void *context)
