@@ -228,6 +228,16 @@ static const char *similar_variable(struct arena *arena, struct bytes name)
     return spelling.meant;
 }
 
+static struct bytes in_capitals(struct arena *arena, struct bytes text)
+{
+    uint8_t *copy = arena_alloc(arena, text.len + 1);
+    for (size_t i = 0; i < text.len; i++) {
+        bool is_small = text.data[i] >= 'a' && text.data[i] <= 'z';
+        copy[i] = is_small ? (uint8_t)(text.data[i] - 'a' + 'A') : text.data[i];
+    }
+    return bytes_of(copy, text.len);
+}
+
 static bool is_variable(struct arena *arena, struct bytes name)
 {
     for (size_t i = 0; i < setting_count; i++)
@@ -236,9 +246,9 @@ static bool is_variable(struct arena *arena, struct bytes name)
     return false;
 }
 
-/* Refuses a variable that is nearly one of ours, since its value would silently have no effect.
- * Other names with our prefix are not ours: Kubernetes sets STATOR_SERVICE_HOST for a service
- * `stator`. */
+/* Refuses a variable that is nearly one of ours, or one in small letters, since its value would
+ * silently have no effect. Other names with our prefix are not ours: Kubernetes sets
+ * STATOR_SERVICE_HOST for a service `stator`. */
 static bool check_variable_names(struct arena *arena, const char *const *environment,
                                  struct config_error *err)
 {
@@ -246,9 +256,12 @@ static bool check_variable_names(struct arena *arena, const char *const *environ
         struct bytes name = bytes_of(*environment, strcspn(*environment, "="));
         struct bytes prefix = BYTES(VARIABLE_PREFIX);
         bool is_set = (*environment)[name.len] != '\0' && (*environment)[name.len + 1] != '\0';
-        if (!is_set || !bytes_starts_with(name, prefix) || is_variable(arena, name))
+        if (!is_set || is_variable(arena, name))
             continue;
-        struct bytes tail = bytes_of(name.data + prefix.len, name.len - prefix.len);
+        struct bytes capitals = in_capitals(arena, name);
+        if (!bytes_starts_with(capitals, prefix))
+            continue;
+        struct bytes tail = bytes_of(capitals.data + prefix.len, capitals.len - prefix.len);
         const char *meant = similar_variable(arena, tail);
         if (meant != NULL)
             return config_error_set(err,
