@@ -520,22 +520,35 @@ struct txn_conflicts *api_conflicts(const struct api *api)
     return api->conflicts;
 }
 
+static void resume_txn(struct api_call *call, bool cancelled)
+{
+    struct txn *txn = call->resume_state;
+    if (!cancelled) {
+        txn_continue(txn, call->group);
+        return;
+    }
+    txn_forget(txn);
+    operation_fail(call);
+}
+
+static void hand_over_txn(struct txn *txn, void *context)
+{
+    struct api_call *call = context;
+    assert(call->resume == NULL);
+    error_clear(&call->error); /* Of a decision that had no effect. */
+    call->resume = resume_txn;
+    call->resume_state = txn;
+    call->too_large(call);
+}
+
 void operation_txn_init(struct txn *txn, struct api_call *call)
 {
     *txn = (struct txn){ .arena = call->arena,
                          .engine = call->api->options.engine,
                          .clock = call->api->options.clock,
-                         .group = call->group };
-}
-
-void operation_note_written(struct api_call *call, const struct txn *txn)
-{
-    call->written_size = 0;
-    for (size_t i = 0; i < txn->item_count; i++) {
-        const struct txn_item *item = &txn->items[i];
-        call->written_size += item->exists ? item->current.size : 0;
-        call->written_size += item->effect == TXN_PUT ? item->replacement.size : 0;
-    }
+                         .group = call->group,
+                         .hand_over = call->too_large == NULL ? NULL : hand_over_txn,
+                         .hand_over_context = call };
 }
 
 struct txn_group *api_group_create(void (*wake)(void *context), void *context)
@@ -723,7 +736,8 @@ void api_resume(struct api_call *call)
 
 void api_cancel(struct api_call *call)
 {
-    error_set(&call->error, ERROR_REQUEST_TIMEOUT, "The client is gone");
+    if (!error_is_set(&call->error))
+        error_set(&call->error, ERROR_REQUEST_TIMEOUT, "The client is gone");
     go_on(call, true);
 }
 

@@ -158,9 +158,8 @@ enum operation_service operation_service(const struct operation *operation);
 /* The shape of its request, a SHAPE_STRUCTURE. */
 const struct shape *operation_request(const struct operation *operation);
 const char *operation_name(const struct operation *operation);
-/* Whether it may read, or write, so much that it takes milliseconds. */
+/* Whether it may read so much that it takes milliseconds. */
 bool operation_reads_many(const struct operation *operation);
-bool operation_writes_many(const struct operation *operation);
 /* Whether it only reads items, and so holds nothing that a write may wait for. */
 bool operation_only_reads(const struct operation *operation);
 /* Whether it sleeps or computes for long, and what others may wait for meanwhile. This decides on
@@ -203,7 +202,11 @@ struct api_call {
     void (*paused)(struct api_call *call);
     int64_t pause_at_ns;
     size_t pause_at_size; /* Or when `response` has so many bytes. */
-    int64_t started_ns;   /* When the request arrived: api_start_ns. 0: when it is run. */
+    /* For the same threads: called instead of `done` when a transaction turns out to be about large
+     * items, before anything is done. The caller owes an api_resume on another thread, whose
+     * `group` it has set, or an api_cancel. NULL: it is carried out where it is. */
+    void (*too_large)(struct api_call *call);
+    int64_t started_ns; /* When the request arrived: api_start_ns. 0: when it is run. */
     /* Tags that the server itself adds to a table that is created, sorted: of a stack; NULL: none.
      */
     const struct tag_list *own_tags;
@@ -237,8 +240,6 @@ struct api_call {
     int64_t queue_ns;               /* Set by the caller: how long it waited in queues. */
     uint32_t batch_count; /* Items or statements of a batch or transaction; 0: it is none. */
     uint8_t verb;         /* enum meter_verb, of PartiQL. */
-    /* Of one that writes many: the items before and after, in bytes as DynamoDB counts. */
-    size_t written_size;
 
     /* The api's own while the call is under way. */
     struct api *api;

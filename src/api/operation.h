@@ -65,10 +65,9 @@ struct operation {
     /* OPERATION_ASKS_ITSELF of a control operation: decides before the call is queued whether its
      * caller can succeed at all, so that callers without rights do not fill the queue. */
     bool (*admits)(struct api_call *call, const void *request);
-    bool only_lists;  /* OPERATION_CONTROL: it changes nothing. */
-    bool reads_many;  /* It may go through a megabyte of items, or more. */
-    bool only_reads;  /* Items: it never takes a latch. */
-    bool writes_many; /* The same of items that it changes; it calls operation_note_written. */
+    bool only_lists;            /* OPERATION_CONTROL: it changes nothing. */
+    bool reads_many;            /* It may go through a megabyte of items, or more. */
+    bool only_reads;            /* Items: it never takes a latch. */
     enum operation_waits waits; /* OPERATION_DATA. */
     bool is_audited; /* OPERATION_DATA: it changes what the audit must tell, such as access keys. */
     bool hides_keys; /* PartiQL: Contributor Insights does not count its keys. */
@@ -134,8 +133,6 @@ struct txn_conflicts *api_conflicts(const struct api *api);
 
 /* Sets the fields that every write of items shares; the rest is zero. */
 void operation_txn_init(struct txn *txn, struct api_call *call);
-/* Notes in the call how many bytes of items the txn, which has been decided, reads and writes. */
-void operation_note_written(struct api_call *call, const struct txn *txn);
 
 void operation_succeed(struct api_call *call);
 void operation_fail(struct api_call *call);

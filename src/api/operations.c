@@ -118,11 +118,6 @@ enum operation_waits operation_waits(const struct operation *operation)
     return operation->waits;
 }
 
-bool operation_writes_many(const struct operation *operation)
-{
-    return operation->writes_many;
-}
-
 bool operation_is_audited(const struct operation *operation)
 {
     return operation->is_audited ||

@@ -24,11 +24,6 @@
  * thousand bytes of one. */
 enum { COMPRESSED_LARGE_SIZE_MIN = CALL_LARGE_SIZE_MIN / 1024 };
 
-/* What the last call of a connection cost that writes many items, kept as the connection's hint.
- * The next one is expected to cost as much. Only a guess, but a transaction cannot be cut into
- * slices, and running every light one in the pool would cost it two switches of threads. */
-enum cost { COST_UNKNOWN, COST_LOW, COST_HIGH };
-
 struct call_pool {
     struct slow_pool *threads; /* NULL: stopped. */
     struct call_worker **workers;
@@ -38,7 +33,7 @@ struct call_pool {
 struct call_runner {
     struct api *api;
     struct call_runner_options options;
-    struct call_pool slow;       /* Large requests, and operations that write many items. */
+    struct call_pool slow;       /* Large requests, and transactions of large items. */
     struct call_pool background; /* The rest of long reads, and compression of large answers. */
     struct call_pool waiting;    /* Operations that wait, */
     struct call_pool writing;    /* and those that write items as well. */
@@ -79,8 +74,7 @@ struct call {
     pthread_t runner_thread;    /* The thread that runs the call, */
     struct call_worker *runner; /* and its worker; NULL: the call was not run. */
     struct http_answer answer;  /* Status 0: not prepared yet. */
-    int64_t moved_ns;           /* When it was moved to the background pool. */
-    enum cost cost;             /* What it turned out to be; UNKNOWN: no new information. */
+    int64_t moved_ns;           /* When its rest was moved to a pool. */
     bool skips_compression;
 };
 
@@ -191,8 +185,6 @@ static void answer(struct call *call)
     assert(pthread_equal(call->loop_thread, pthread_self()));
     if (call->answer.status == 0)
         prepare_answer(call->loop, call);
-    if (call->cost != COST_UNKNOWN)
-        http_exchange_set_hint(call->exchange, (uint8_t)call->cost);
     if (UNLIKELY(error_is_set(&call->api.error)))
         pace_refusal(call);
     if (UNLIKELY(call->api.is_cut || call->api.delay_ms > 0))
@@ -244,14 +236,6 @@ static bool is_prepared_in_background(struct call *call)
     return false;
 }
 
-/* A call that was refused before it read anything says nothing about the next one. */
-static void note_cost(struct call *call)
-{
-    size_t size = call->api.written_size;
-    if (size > 0 || !error_is_set(&call->api.error))
-        call->cost = size > CALL_LOW_COST_SIZE_MAX ? COST_HIGH : COST_LOW;
-}
-
 /* On whichever thread the call ended. */
 static void end_call(struct api_call *api_call)
 {
@@ -261,8 +245,6 @@ static void end_call(struct api_call *api_call)
     bool is_loop = pthread_equal(call->loop_thread, pthread_self());
     /* Of a thread of the pool. A loop may be closed as soon as it has answered. */
     bool is_pooled = runner != NULL && runner->slow_pool != NULL;
-    if (operation_writes_many(call->api.operation))
-        note_cost(call);
     /* A thread that neither runs calls nor answers them leaves the answer to the loop. */
     bool is_loops = is_loop || (!is_runner && call->envelope->encodes);
     if (!is_loops || !is_prepared_in_background(call)) {
@@ -386,6 +368,41 @@ static void pause_in_pool(struct api_call *api_call)
     api_resume(&call->api);
 }
 
+/* A transaction that was begun on a loop, in one go. Nothing has been done for it yet. */
+static void run_transaction(struct slow_task *task, void *thread_context)
+{
+    struct call *call = call_of_slow_task(task);
+    struct call_worker *worker = thread_context;
+    call->runner_thread = pthread_self();
+    call->runner = worker;
+    call->api.group = worker->group;
+    call->api.queue_ns += clock_monotonic_ns() - call->moved_ns;
+    slow_pool_begin_work(worker->slow_pool->threads, worker);
+    if (http_exchange_is_in_vain(call->exchange))
+        api_cancel(&call->api);
+    else
+        api_resume(&call->api);
+    api_group_run(worker->group);
+}
+
+static void refuse_large(struct call *call)
+{
+    error_set(&call->api.error, ERROR_SERVICE_UNAVAILABLE, "Too many large requests are waiting");
+}
+
+/* On a loop, whose other clients should not wait for a transaction of many large items. */
+static void move_transaction(struct api_call *api_call)
+{
+    struct call *call = call_of_api(api_call);
+    assert(pthread_equal(call->loop_thread, pthread_self()));
+    call->slow_task = (struct slow_task){ .run = run_transaction, .is_heavy = true };
+    call->moved_ns = clock_monotonic_ns();
+    if (slow_pool_submit(call->loop->runner->slow.threads, &call->slow_task))
+        return;
+    refuse_large(call);
+    api_cancel(api_call);
+}
+
 /* On a thread of a pool. In the slow one, a write that has to wait leaves the thread to others. */
 static void run_in_pool(struct slow_task *task, void *thread_context)
 {
@@ -474,25 +491,22 @@ static bool submit(struct call_runner *runner, struct call *call)
            slow_pool_submit(runner->slow.threads, &call->slow_task);
 }
 
-/* Decides where the call runs. A request of medium size, and the first transaction of a connection,
- * whose cost is unknown, run in the slow pool if there is room, and otherwise here: most are cheap,
- * and a thousand new clients must not be refused because a few of them may not be. */
+/* Decides where the call runs. A request of medium size runs in the slow pool if there is room, and
+ * otherwise here: most are cheap. */
 static void start(struct call *call)
 {
     const struct operation *operation = call->api.operation;
     struct call_runner *runner = call->loop->runner;
     bool waits = operation_waits(operation) != OPERATION_WAITS_NOT;
     bool large = is_large(call);
-    uint8_t expected =
-        operation_writes_many(operation) ? http_exchange_hint(call->exchange) : COST_LOW;
     bool medium = http_exchange_body(call->exchange).len >= CALL_MEDIUM_SIZE_MIN;
     call->slow_task.run = run_in_pool;
-    call->slow_task.is_heavy = large || expected == COST_HIGH;
-    if ((medium || large || waits || expected != COST_LOW) && submit(runner, call))
+    call->slow_task.is_heavy = large;
+    if ((medium || large || waits) && submit(runner, call))
         return;
-    if (large || waits || expected == COST_HIGH) {
-        error_set(&call->api.error, ERROR_SERVICE_UNAVAILABLE,
-                  "Too many large requests are waiting");
+    call->api.too_large = move_transaction;
+    if (large || waits) {
+        refuse_large(call);
         api_refuse(runner->api, &call->api);
     } else if (operation_reads_many(operation)) {
         call->api.paused = pause_read;

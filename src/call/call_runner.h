@@ -5,10 +5,12 @@
  * it authenticates the caller, inflates the body, runs the call, writes audit lines, and answers.
  *
  * A call runs on the loop that has its connection, except:
- * - Large requests, and operations that write many items, run in the slow pool. They cannot be cut
- *   into slices, and decide about writes, so the pool has the priority of the loops. Like a loop, a
- *   thread of the pool does other work while a write waits for another one. A large Query, Scan or
- *   BatchGetItem runs in the background pool instead, if that has room.
+ * - Large requests run in the slow pool. They cannot be cut into slices, and decide about writes,
+ * so the pool has the priority of the loops. Like a loop, a thread of the pool does other work
+ * while a write waits for another one. A large Query, Scan or BatchGetItem runs in the background
+ * pool instead, if that has room.
+ * - A transaction starts on the loop. If the items that it is about turn out to be large, the loop
+ *   hands it over to the slow pool before it has done anything.
  * - Operations that wait (enum operation_waits), such as CloudWatch's on metrics, run in the
  * waiting pool; those that also write items, in the writing pool. Their threads may sleep for
  * seconds, so nothing else runs there.
@@ -47,9 +49,6 @@ enum {
     /* Requests of this size never run on a loop, nor do compressed ones that may inflate to it. In
      * the pool they come after smaller ones. */
     CALL_LARGE_SIZE_MIN = 1024 * 1024,
-    /* So do operations that write many items (TransactWriteItems, ...), unless the last one of the
-     * same connection read and wrote no more than this. */
-    CALL_LOW_COST_SIZE_MAX = 256 * 1024,
     /* Answers of this size are compressed in the background pool. */
     CALL_LARGE_ANSWER_SIZE_MIN = 256 * 1024,
     /* Bodies that have to be turned into JSON count as large from this size on, and so do answers

@@ -57,7 +57,6 @@ struct http_connection {
     bool body_apart;  /* A body of known length is read directly into `body`. */
     bool closes;      /* After the answer being written. */
     atomic_bool gone; /* The state is CLOSED; for other threads. */
-    uint8_t hint;     /* The handler's, see http_exchange_hint. */
     bool socket_closed;
     uint64_t address_key;      /* See addresses.h. */
     char peer[HTTP_PEER_SIZE]; /* The client's address. */

@@ -284,16 +284,6 @@ bool http_exchange_is_in_vain(const struct http_exchange *exchange)
     return atomic_load_explicit(&exchange->connection->gone, memory_order_relaxed);
 }
 
-uint8_t http_exchange_hint(const struct http_exchange *exchange)
-{
-    return exchange->connection->hint;
-}
-
-void http_exchange_set_hint(struct http_exchange *exchange, uint8_t hint)
-{
-    exchange->connection->hint = hint;
-}
-
 void http_exchange_answer(struct http_exchange *exchange, const struct http_answer *answer)
 {
     if (http_connection_take_back(exchange->connection, exchange))

@@ -5,7 +5,7 @@
  * answers keep their order and memory stays bounded.
  *
  * An exchange lives from the call of the handler until the answer is written. Any one thread at a
- * time may read it. Only its loop's thread may set its hint and answer it; http_loop_post brings
+ * time may read it. Only its loop's thread may answer it; http_loop_post brings
  * work back there.
  */
 #ifndef STATOR_HTTP_SERVER_H
@@ -138,10 +138,6 @@ bool http_exchange_finds_pressure(const struct http_exchange *exchange);
 
 /* True if the client has gone. An answer is owed all the same. From any thread. */
 bool http_exchange_is_in_vain(const struct http_exchange *exchange);
-/* One byte that the handler keeps for a connection from one request to the next; 0 at first. To be
- * used on the loop's thread, before the answer. */
-uint8_t http_exchange_hint(const struct http_exchange *exchange);
-void http_exchange_set_hint(struct http_exchange *exchange, uint8_t hint);
 
 /* The answer's bytes must be literals, or live in the exchange's arena. If the client has gone,
  * this only cleans up. */

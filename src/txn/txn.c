@@ -31,8 +31,16 @@ void txn_add_shared_addresses(const struct txn *txn, struct txn_addresses *addre
     }
 }
 
+static bool may_be_handed_over(const struct txn *txn)
+{
+    return txn->hand_over != NULL && txn->item_count > 1;
+}
+
+/* Of one that is to be handed over, no more is read than tells so. */
 static enum engine_status read_items(struct txn *txn, struct engine_write *write)
 {
+    size_t size = 0;
+    txn->is_large = false;
     for (size_t i = 0; i < txn->item_count; i++) {
         struct txn_item *item = &txn->items[i];
         enum engine_status status = item_address_get_for_write(write, item->table, &item->place,
@@ -43,6 +51,10 @@ static enum engine_status read_items(struct txn *txn, struct engine_write *write
         item->effect = TXN_KEEP;
         item->is_taken = false;
         item->index_changes = NULL;
+        size += item->exists ? item->current.size : 0;
+        txn->is_large = size > TXN_HAND_OVER_SIZE && may_be_handed_over(txn);
+        if (txn->is_large)
+            return ENGINE_OK;
     }
     enum engine_status status = txn_collections_read(txn, write);
     return status == ENGINE_OK ? txn_records_read(txn, write) : status;
@@ -67,10 +79,16 @@ enum engine_status txn_decide(struct txn *txn, struct engine_write *write, bool 
     txn->read_status = ENGINE_OK;
     txn->index_entries_size = 0;
     txn->answer = NULL;
+    *changes = false;
     enum engine_status status = read_items(txn, write);
-    *changes = status == ENGINE_OK && txn->decide(txn);
-    if (status == ENGINE_OK && txn->group != NULL)
-        txn_group_count(txn->group, txn, size_of_items(txn));
+    if (status != ENGINE_OK)
+        return status;
+    if (txn->is_large)
+        txn_release(txn);
+    else
+        *changes = txn->decide(txn);
+    if (txn->group != NULL)
+        txn_group_count(txn->group, txn, txn->is_large ? TXN_HAND_OVER_SIZE : size_of_items(txn));
     return status;
 }
 
@@ -240,6 +258,15 @@ static void extended(struct txn_step *step)
     end_write(txn, status);
 }
 
+/* Nothing was decided, so this was no attempt. */
+static void hand_over(struct txn *txn)
+{
+    assert(txn->is_large && txn->attempts > 0);
+    engine_write_abandon(txn->step.write);
+    txn->attempts--;
+    txn->hand_over(txn, txn->hand_over_context); /* It may be gone. */
+}
+
 static void begun(struct txn_step *step)
 {
     struct txn *txn = of_step(step);
@@ -250,6 +277,10 @@ static void begun(struct txn_step *step)
     }
     assert(step->write != NULL);
     enum engine_status status = txn_decide(txn, step->write, &changes);
+    if (status == ENGINE_OK && txn->is_large) {
+        hand_over(txn);
+        return;
+    }
     if (status == ENGINE_OK && changes)
         status = txn_apply_own(txn, step->write);
     if (status != ENGINE_OK || !changes) {
@@ -303,4 +334,22 @@ void txn_start(struct txn *txn)
         txn_group_add(txn->group, txn);
     else
         txn_attempt(txn);
+}
+
+void txn_continue(struct txn *txn, struct txn_group *group)
+{
+    assert(txn->is_large);
+    txn->hand_over = NULL;
+    txn->group = group;
+    if (group != NULL)
+        txn_group_add(group, txn);
+    else
+        txn_attempt(txn);
+}
+
+void txn_forget(struct txn *txn)
+{
+    assert(txn->is_large && txn->commit.ticket == 0);
+    if (txn->claim_count > 0)
+        txn_conflicts_leave(txn->conflicts, txn);
 }

@@ -29,6 +29,9 @@ struct txn_group;
 enum {
     TXN_ITEMS_MAX = 100,
     TXN_RECORDS_MAX = 4,
+    /* How large the items of a txn may be to be decided about where it was started (`hand_over`): a
+     * loop takes a fraction of a millisecond for them. */
+    TXN_HAND_OVER_SIZE = 256 * 1024,
     /* How often a decision is repeated after a conflict in an optimistic engine. */
     TXN_ATTEMPTS_MAX = 10,
     /* Of the entries that all items have in all indexes: ENGINE_TOO_LARGE beyond. Whatever can be
@@ -121,6 +124,12 @@ struct txn {
      * before `done`, which waits for it. Perhaps in vain: `done` may tell of a failure, and a
      * decision may still be repeated. */
     void (*answer)(struct txn *txn);
+    /* For a thread that must not be kept busy, which has a group: called instead of a decision,
+     * with nothing begun, if the txn has several items, and they have more than TXN_HAND_OVER_SIZE
+     * as they are stored. Whoever takes the txn over owes a txn_continue or a txn_forget, on any
+     * thread. NULL: it is decided where it was started, whatever its size. */
+    void (*hand_over)(struct txn *txn, void *context);
+    void *hand_over_context;
     /* Called exactly once, on any thread, perhaps before txn_start returns: with ENGINE_OK when the
      * effects, or what a refusal was based on, are durable; with ENGINE_CONFLICT if a transaction
      * has one of the items (`conflicts`), or others changed them again and again; with ENGINE_BUSY
@@ -137,6 +146,7 @@ struct txn {
     enum engine_status commit_status;
     void (*settle)(struct txn *txn, enum engine_status commit_status);
     unsigned attempts;
+    bool is_large;            /* It must be handed over. */
     struct txn_claim *claims; /* With `conflicts`. */
     size_t claim_count;
     struct engine_write *write;     /* While it is decided and applied. */
@@ -166,5 +176,11 @@ bool txn_collection_is_shared(const struct txn_item *a, const struct txn_item *b
 
 /* The caller has set the first part; the rest is zero. */
 void txn_start(struct txn *txn);
+
+/* Goes on with a txn that was handed over, on a thread with that group or, NULL, on one that may
+ * wait. It is not handed over again. */
+void txn_continue(struct txn *txn, struct txn_group *group);
+/* Ends one that was handed over, with nothing done; `done` is not called. */
+void txn_forget(struct txn *txn);
 
 #endif

@@ -240,12 +240,15 @@ static bool turn_is_over(const struct txn_group *group)
 }
 
 /* Has each decided and puts what is its own; `all` collects the items that change. If that takes
- * too long, the rest is left for later, and its latches are held in vain for a moment. */
-static enum engine_status decide_all(struct txn_batch *batch)
+ * too long, the rest is left for later, and its latches are held in vain for a moment. Those that
+ * are too large for the thread go to `alone`: there they are handed over. */
+static enum engine_status decide_all(struct txn_batch *batch, struct list *alone)
 {
     struct txn *all = &batch->all;
+    struct txn **link = &batch->first;
     enum engine_status status = ENGINE_OK;
-    for (struct txn *txn = batch->first; txn != NULL && status == ENGINE_OK; txn = txn->next) {
+    while (*link != NULL && status == ENGINE_OK) {
+        struct txn *txn = *link;
         bool changes;
         status = txn_decide(txn, batch->step.write, &changes);
         if (status != ENGINE_OK)
@@ -254,6 +257,12 @@ static enum engine_status decide_all(struct txn_batch *batch)
             list_put_back(batch->source, txn->next);
             txn->next = NULL;
         }
+        if (txn->is_large) {
+            *link = txn->next;
+            list_add(alone, txn);
+            continue;
+        }
+        link = &txn->next;
         if (!changes)
             continue;
         status = txn_apply_own(txn, batch->step.write);
@@ -312,18 +321,24 @@ static void extended(struct txn_step *step)
     end_write(batch, status);
 }
 
-/* With the engine's write begun. */
-static void decide_together(struct txn_batch *batch)
+/* With the engine's write begun. Those that must be carried out alone are in `alone` then. */
+static void decide_together(struct txn_batch *batch, struct list *alone)
 {
+    batch->all = (struct txn){ .items = batch->items };
+    enum engine_status status = decide_all(batch, alone);
     const struct txn *first = batch->first;
-    batch->all = (struct txn){
-        .arena = first->arena, .engine = first->engine, .clock = first->clock, .items = batch->items
-    };
-    enum engine_status status = decide_all(batch);
+    if (first == NULL) {
+        engine_write_abandon(batch->step.write);
+        give_back(batch->step.group, batch);
+        return;
+    }
     if (status != ENGINE_OK) {
         end_write(batch, status);
         return;
     }
+    batch->all.arena = first->arena; /* Of one that stays. */
+    batch->all.engine = first->engine;
+    batch->all.clock = first->clock;
     struct txn_addresses shared = { .list = batch->addresses, .max = ENGINE_WRITE_ADDRESSES_MAX };
     txn_add_shared_addresses(&batch->all, &shared);
     txn_step_extend(&batch->step, shared.list, shared.count, extended);
@@ -383,7 +398,7 @@ static void carry_out_together(struct txn_group *group, struct list *source, str
     batch->source = source;
     if (begin_together(batch, &list, &alone)) {
         batch->first = list.first;
-        decide_together(batch);
+        decide_together(batch, &alone);
     } else {
         give_back(group, batch);
         end_all(list.first, ENGINE_OK, try_alone);

@@ -144,7 +144,6 @@ bool api_fixture_call(struct api_fixture *fixture, const char *operation, const 
     assert_int_equal(waiting.end_count, 1);
     fixture->error = waiting.call.error;
     fixture->response = buffer_bytes(&waiting.call.response);
-    fixture->written_size = waiting.call.written_size;
     fixture->is_cut = waiting.call.is_cut;
     fixture->delay_ms = waiting.call.delay_ms;
     return !error_is_set(&fixture->error);

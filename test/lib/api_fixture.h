@@ -30,7 +30,6 @@ struct api_fixture {
     /* Of the last call. */
     struct error error;
     struct bytes response;
-    size_t written_size;
     size_t pause_count;
     bool is_cut; /* By fault injection. */
     int64_t delay_ms;

@@ -7,6 +7,7 @@ import json
 import threading
 import time
 
+import attack
 import pytest
 import stator_process
 from fast_client import FastClient, ServerGone
@@ -20,6 +21,8 @@ WIDE_ATTRIBUTES = 70_000
 INDEXES = 20
 UPDATERS, UPDATES = 40, 2
 CALL_TIMEOUT_S = 120
+
+TURNS_CLIENTS, TURNS_S = 30, 4
 
 # RocksDB has two of these, and flushes one in three seconds.
 WRITE_BUFFER = "1M"
@@ -152,6 +155,34 @@ def test_a_transaction_of_wide_items(server):
     client.close()
     assert [b - a for a, b in zip(before, counts(server.port))] == [2] * WIDE_ITEMS
     honest.check(f"transactions that took {took:.1f} s")
+
+
+def refused_transaction():
+    """Every update is carried out, and only then the condition of the last one is false."""
+    actions = [{"Update": update(number)} for number in range(WIDE_ITEMS)]
+    actions[-1]["Update"]["ConditionExpression"] = "attribute_exists(nothing)"
+    return {"TransactItems": actions}
+
+
+def light_transaction():
+    actions = [{"Put": {"TableName": TABLE, "Item": {"pk": {"S": f"light{n}"}}}} for n in range(2)]
+    return {"TransactItems": actions}
+
+
+@in_time
+def test_light_and_heavy_transactions_in_turns(server, tmp_path):
+    """What the last transaction of a connection was like says nothing about the next one."""
+    before = counts(server.port)
+    light, heavy = (
+        attack.write_request(tmp_path / f"{name}.http", "TransactWriteItems", body)
+        for name, body in (("light", light_transaction()), ("heavy", refused_transaction()))
+    )
+    with attack.Attack("turns", server.port, TURNS_CLIENTS, light, heavy) as under_way:
+        with Honest(server) as honest:
+            time.sleep(TURNS_S)
+    assert set(under_way.counts) == {"200", "400"}, under_way.counts
+    assert counts(server.port) == before
+    honest.check(f"transactions in turns, attackers {under_way.counts}")
 
 
 # --- A disk that cannot follow ---

@@ -468,7 +468,6 @@ static bool decide(struct txn *txn)
         add_capacity(batch, member);
         any |= !error_is_set(&member->fault);
     }
-    operation_note_written(batch->call, txn);
     answer_writes(batch);
     count_refused(batch);
     return any;
@@ -595,5 +594,4 @@ const struct operation op_batch_execute_statement = { .name = "BatchExecuteState
                                                       .request = &batch_execute_statement_shape,
                                                       .asks = OPERATION_ASKS_ITSELF,
                                                       .reads_many = true,
-                                                      .writes_many = true,
                                                       .run = run };

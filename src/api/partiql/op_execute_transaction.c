@@ -328,6 +328,5 @@ const struct operation op_execute_transaction = { .name = "ExecuteTransaction",
                                                   .request = &execute_transaction_shape,
                                                   .asks = OPERATION_ASKS_ITSELF,
                                                   .reads_many = true,
-                                                  .writes_many = true,
                                                   .hides_keys = true,
                                                   .run = run };

@@ -363,7 +363,6 @@ const struct operation op_transact_write_items = { .name = "TransactWriteItems",
                                                    .kind = OPERATION_DATA,
                                                    .request = &transact_write_items_shape,
                                                    .asks = OPERATION_ASKS_ITSELF,
-                                                   .writes_many = true,
                                                    .run = run_write };
 
 /* --- TransactGetItems --- */

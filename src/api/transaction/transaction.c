@@ -553,7 +553,6 @@ static bool decide_actions(struct transaction *transaction)
         ok &= decide_action(transaction, i);
     }
     ok = ok && check_collections(transaction) && admit_actions(transaction, admission_decided);
-    operation_note_written(call, &transaction->txn);
     if (!ok && !error_is_set(&call->error)) {
         count_cancelled(transaction);
         cancel(transaction);

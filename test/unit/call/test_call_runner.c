@@ -43,6 +43,7 @@ struct fixture {
     atomic_int answering_niceness; /* Of the thread on which it was filled. */
     atomic_int waiting_count;      /* Calls that wait in `wait_to_decode`, */
     atomic_bool may_decode;        /* until then. */
+    atomic_int answer_count;
 };
 
 /* --- The protocol --- */
@@ -53,6 +54,7 @@ static void fill_answer(void *context, const struct call_ending *ending, struct 
     bool failed = error_is_set(ending->error);
     fixture->answered_on_loop = pthread_equal(fixture->loop_thread, pthread_self());
     fixture->answering_niceness = getpriority(PRIO_PROCESS, 0);
+    fixture->answer_count++;
     out->status = failed ? 599 : 299;
     out->body = failed ? arena_printf(ending->arena, "<error>%.*s</error>",
                                       BYTES_FMT(ending->error->message))
@@ -342,14 +344,14 @@ static void threads_that_hold_latches_have_the_priority_of_the_loops(void **stat
     }
 }
 
-/* Stands for an operation that sleeps for long. */
+/* Stands for an operation that sleeps for long, or for a large request that takes long. */
 static bool wait_to_decode(void *context, const struct operation *operation,
                            struct arena *decode_arena, struct bytes body, struct bytes *json,
                            struct error *err)
 {
     struct fixture *fixture = context;
     (void)decode_arena, (void)err;
-    if (operation_waits(operation) != OPERATION_WAITS_NOT) {
+    if (operation_waits(operation) != OPERATION_WAITS_NOT || body.len >= CALL_LARGE_SIZE_MIN) {
         fixture->waiting_count++;
         while (!fixture->may_decode)
             sched_yield();
@@ -390,6 +392,13 @@ static void operations_that_wait_do_not_hold_up_the_rest_of_reads(void **state)
     }
 }
 
+#define CHECK_OF(key)                                                                              \
+    "{\"ConditionCheck\":{\"TableName\":\"letters\",\"Key\":{\"k\":{\"S\":\"" key "\"}},"          \
+    "\"ConditionExpression\":\"attribute_exists(k)\"}}"
+#define UPDATE_OF(key)                                                                             \
+    "{\"Update\":{\"TableName\":\"letters\",\"Key\":{\"k\":{\"S\":\"" key "\"}},"                  \
+    "\"UpdateExpression\":\"ADD n :n\",\"ExpressionAttributeValues\":{\":n\":{\"N\":\"1\"}}}}"
+
 /* The pool has one thread. */
 static void a_write_of_the_pool_that_waits_does_not_hold_up_the_next_call(void **state)
 {
@@ -414,6 +423,78 @@ static void a_write_of_the_pool_that_waits_does_not_hold_up_the_next_call(void *
         expect(fixture, 299, "<ok>{}</ok>");
         raw_http_close(&others[i]);
     }
+}
+
+/* Of items that are stored: those that are sent make a large request. Other writes come with it. */
+static void transactions_of_large_items_leave_the_loop(void **state)
+{
+    enum { PAD_SIZE = 130 * 1024 };
+    static char body[PAD_SIZE + SMALL_SIZE];
+    static const char put[] = "{\"TableName\":\"letters\",\"Item\":{\"k\":{\"S\":\"x\"}}}";
+    struct fixture *fixture = *state;
+    struct raw_http other;
+    create_table(fixture);
+    for (int i = 0; i < 2; i++) {
+        snprintf(body, sizeof body,
+                 "{'TableName':'letters','Item':{'k':{'S':'%d'},'p':{'S':'%0*d'}}}", i, PAD_SIZE,
+                 i);
+        assert_true(api_fixture_call(&fixture->api, "PutItem", body));
+    }
+    raw_http_open(&other, http_server_port(fixture->server));
+    for (int i = 0; i < 4; i++) {
+        bool is_large = i % 2 == 1;
+        send_call(&other, "PutItem", SIGNED, put, SMALL_SIZE);
+        snprintf(body, sizeof body, "{\"TransactItems\":[" UPDATE_OF("0") "," UPDATE_OF("%d") "]}",
+                 is_large ? 1 : 2);
+        call(fixture, "TransactWriteItems", SIGNED, body, strlen(body));
+        expect(fixture, 299, "<ok>{}</ok>");
+        assert_int_equal(fixture->answered_on_loop, !is_large);
+        assert_true(raw_http_receive(&other, &fixture->answer));
+        expect(fixture, 299, "<ok>{}</ok>");
+    }
+    raw_http_close(&other);
+    call(fixture, "GetItem", SIGNED,
+         "{\"TableName\":\"letters\",\"Key\":{\"k\":{\"S\":\"0\"}},\"ProjectionExpression\":\"n\"}",
+         2 * SMALL_SIZE);
+    expect(fixture, 299, "<ok>{\"Item\":{\"n\":{\"N\":\"4\"}}}</ok>");
+}
+
+/* Nothing was done for the one that is refused, so nothing need be undone. */
+static void transactions_of_large_items_are_refused_if_too_many_wait(void **state)
+{
+    enum { PAD_SIZE = 130 * 1024, COUNT = SLOW_POOL_WAITING_MAX + 1 };
+    static char body[PAD_SIZE + SMALL_SIZE];
+    static struct raw_http clients[COUNT];
+    static const char transaction[] = "{\"TransactItems\":[" CHECK_OF("0") "," CHECK_OF("1") "]}";
+    struct fixture *fixture = *state;
+    int refused_count = 0;
+    create_table(fixture);
+    for (int i = 0; i < 2; i++) {
+        snprintf(body, sizeof body,
+                 "{'TableName':'letters','Item':{'k':{'S':'%d'},'p':{'S':'%0*d'}}}", i, PAD_SIZE,
+                 i);
+        assert_true(api_fixture_call(&fixture->api, "PutItem", body));
+    }
+    fixture->envelope.decode = wait_to_decode;
+    send_call(&fixture->client, "ListTables", SIGNED, "{}", CALL_LARGE_SIZE_MIN);
+    while (fixture->waiting_count == 0) /* For as long as it does, the pool's thread is busy. */
+        sched_yield();
+    for (size_t i = 0; i < COUNT; i++) {
+        raw_http_open(&clients[i], http_server_port(fixture->server));
+        send_call(&clients[i], "TransactWriteItems", SIGNED, transaction, strlen(transaction));
+    }
+    while (fixture->answer_count == 0)
+        sched_yield();
+    fixture->may_decode = true;
+    for (size_t i = 0; i < COUNT; i++) {
+        assert_true(raw_http_receive(&clients[i], &fixture->answer));
+        refused_count += fixture->answer.status != 299;
+        if (fixture->answer.status != 299)
+            expect(fixture, 599, "<error>Too many large requests are waiting</error>");
+        raw_http_close(&clients[i]);
+    }
+    assert_int_equal(refused_count, 1);
+    assert_true(raw_http_receive(&fixture->client, &fixture->answer));
 }
 
 /* --- Fault injection --- */
@@ -493,6 +574,8 @@ int main(void)
         RUNNER_TEST(bodies_are_not_decoded_for_strangers),
         RUNNER_TEST(large_answers_are_encoded_off_the_loop),
         RUNNER_TEST(a_read_with_a_large_body_continues_in_the_background),
+        RUNNER_TEST(transactions_of_large_items_leave_the_loop),
+        RUNNER_TEST(transactions_of_large_items_are_refused_if_too_many_wait),
         RUNNER_TEST(threads_that_hold_latches_have_the_priority_of_the_loops),
         RUNNER_TEST(operations_that_wait_do_not_hold_up_the_rest_of_reads),
         RUNNER_TEST(a_write_of_the_pool_that_waits_does_not_hold_up_the_next_call),

@@ -49,7 +49,9 @@ struct loop {
     struct engine *engine;
     struct txn_group *group;
     const struct table_definition *table;
-    const char *pad; /* Put before the numbers; NULL: nothing. */
+    const char *pad;         /* Put before the numbers; NULL: nothing. */
+    bool hands_over;         /* Large txns, */
+    struct txn *handed_over; /* such as this one; NULL: none. */
     pthread_t thread;
     pthread_mutex_t mutex;
     pthread_cond_t changed;
@@ -176,7 +178,8 @@ static long number_of(const struct item *item)
     char text[TEXT_SIZE] = "";
     assert_true(item_find(item, BYTES("v"), &value));
     struct bytes digits = value.data;
-    assert_true(digits.len < sizeof text);
+    if (digits.len >= sizeof text) /* Zeros before it do not change a number. */
+        digits = bytes_of(digits.data + digits.len - (sizeof text - 1), sizeof text - 1);
     memcpy(text, digits.data, digits.len);
     return strtol(text, NULL, 10);
 }
@@ -228,6 +231,13 @@ static void done(struct txn *txn, enum engine_status status)
     pthread_mutex_unlock(&loop->mutex);
 }
 
+static void take_over(struct txn *txn, void *context)
+{
+    struct loop *loop = context;
+    assert_null(loop->handed_over);
+    loop->handed_over = txn;
+}
+
 static struct item_address place_of(struct loop *loop, const char *key)
 {
     struct item_address place;
@@ -247,6 +257,8 @@ static void start(struct loop *loop, struct addition *addition, const char *cons
                                             .items = addition->items,
                                             .item_count = count,
                                             .group = loop->group,
+                                            .hand_over = loop->hands_over ? take_over : NULL,
+                                            .hand_over_context = loop,
                                             .decide = decide,
                                             .done = done },
                                    .loop = loop,
@@ -508,6 +520,110 @@ static void writes_of_other_tables_pass_by_those_of_large_items(void **state)
     expect_ended(&same, ENGINE_OK, 1);
 }
 
+/* --- Txns that are too large for their thread --- */
+
+enum { HALF = TXN_HAND_OVER_SIZE / 2 };
+static char half_pad[HALF];
+
+static void run_all(struct loop *loop)
+{
+    txn_group_run(loop->group);
+    while (resume(loop))
+        ;
+}
+
+/* "a" and "b" have half of what a txn may have to stay on its thread, and "bb" a byte more. */
+static void store_halves(struct loop *loop)
+{
+    static const char *const keys[] = { "a", "b", "bb" };
+    struct addition added;
+    memset(half_pad, '0', HALF - strlen("pk") - strlen("a") - strlen("v") - strlen("1"));
+    loop->pad = half_pad;
+    for (size_t i = 0; i < COUNT_OF(keys); i++) {
+        start_one(loop, &added, keys[i]);
+        run_all(loop);
+        expect_ended(&added, ENGINE_OK, 1);
+    }
+    loop->hands_over = true;
+}
+
+static void expect_handed_over(struct loop *loop, const struct addition *addition)
+{
+    assert_ptr_equal(loop->handed_over, &addition->txn);
+    assert_int_equal(addition->decisions, 0);
+    assert_int_equal(addition->ends, 0);
+    for (size_t i = 0; i < addition->txn.item_count; i++) /* Nobody holds its items. */
+        engine_write_abandon(hold(loop, addition->items[i].place.address));
+    loop->handed_over = NULL;
+}
+
+static const char *const fitting[] = { "a", "b" }, *const too_large[] = { "a", "bb" };
+
+static void a_txn_of_large_items_is_handed_over_before_it_is_decided(void **state)
+{
+    struct loop *loop = *state;
+    struct addition txn;
+    store_halves(loop);
+    start(loop, &txn, fitting, 2);
+    run_all(loop);
+    expect_ended(&txn, ENGINE_OK, 1);
+    for (unsigned i = 0; i < 2; i++) { /* The thread that takes it over may have a group. */
+        start(loop, &txn, too_large, 2);
+        run_all(loop);
+        expect_handed_over(loop, &txn);
+        txn_continue(&txn.txn, i == 0 ? loop->group : NULL);
+        run_all(loop);
+        expect_ended(&txn, ENGINE_OK, 1);
+        assert_int_equal(number_of(&txn.items[0].replacement), 3 + i);
+    }
+    assert_null(loop->handed_over);
+}
+
+static void a_single_large_item_is_not_handed_over(void **state)
+{
+    struct loop *loop = *state;
+    struct addition txn;
+    static char pad[TXN_HAND_OVER_SIZE + 1];
+    memset(pad, '0', sizeof pad - 1);
+    loop->pad = pad;
+    loop->hands_over = true;
+    for (int i = 0; i < 2; i++) {
+        start_one(loop, &txn, "a");
+        run_all(loop);
+        expect_ended(&txn, ENGINE_OK, 1);
+    }
+    assert_int_equal(number_of(&txn.items[0].replacement), 2);
+}
+
+/* Between others, which share a batch, and as the first of it. */
+static void the_others_of_its_group_are_carried_out(void **state)
+{
+    struct loop *loop = *state;
+    struct addition txn, others[2];
+    store_halves(loop);
+    loop->pad = NULL;
+    for (size_t place = 0; place < 3; place++) {
+        for (size_t i = 0, other = 0; i < 3; i++) {
+            if (i == place)
+                start(loop, &txn, too_large, 2);
+            else
+                start_one(loop, &others[other++], i == 0 ? "x" : i == 1 ? "y" : "z");
+        }
+        run_all(loop);
+        for (size_t i = 0; i < COUNT_OF(others); i++)
+            expect_ended(&others[i], ENGINE_OK, 1);
+        expect_handed_over(loop, &txn);
+        txn_forget(&txn.txn);
+        run_all(loop);
+        assert_int_equal(txn.ends, 0);
+    }
+    loop->hands_over = false;
+    start(loop, &txn, too_large, 2); /* Nothing was done by those that were forgotten. */
+    run_all(loop);
+    expect_ended(&txn, ENGINE_OK, 1);
+    assert_int_equal(number_of(&txn.items[0].replacement), 2);
+}
+
 /* What waits holds latches: it goes on before what was added. */
 static void those_that_waited_go_on_first(void **state)
 {
@@ -662,6 +778,9 @@ int main(void)
         TEST(who_waits_for_statistics_for_too_long_is_refused_alone, set_up_impatient),
         TEST(large_items_are_carried_out_in_turns, set_up),
         TEST(writes_of_other_tables_pass_by_those_of_large_items, set_up),
+        TEST(a_txn_of_large_items_is_handed_over_before_it_is_decided, set_up),
+        TEST(a_single_large_item_is_not_handed_over, set_up),
+        TEST(the_others_of_its_group_are_carried_out, set_up),
         TEST(those_that_waited_go_on_first, set_up),
         TEST(those_that_waited_go_on_in_turns, set_up),
         TEST(additions_of_many_threads_are_all_there, set_up),
