@@ -46,8 +46,9 @@ class Attack:
             self._process.wait()
 
 
-def _request(operation, body):
-    lines = [f"{k}: {v}" for k, v in stator_process.operation_headers(operation).items()]
+def _request(operation, body, headers):
+    named = {**stator_process.operation_headers(operation), **headers}
+    lines = [f"{k}: {v}" for k, v in named.items()]
     head = ["POST / HTTP/1.1", "Host: localhost", *lines, f"Content-Length: {len(body)}", "", ""]
     return "\r\n".join(head).encode() + body
 
@@ -61,8 +62,10 @@ def create_pages(client):
         assert status == 200, answer
 
 
-def write_request(path, operation, body):
-    path.write_bytes(_request(operation, json.dumps(body).encode()))
+def write_request(path, operation, body, **headers):
+    """`body`: what is sent as JSON, or bytes that are sent as they are."""
+    data = body if isinstance(body, bytes) else json.dumps(body).encode()
+    path.write_bytes(_request(operation, data, headers))
     return path
 
 
@@ -76,5 +79,5 @@ def write_body(path):
     start = f'{{"TableName":"{PAGE_TABLE}","Key":{{"pk":{{"S":"0"}}}},"AttributesToGet":["a"'.encode()
     name, end = b',"a"', b"]}"
     body = start + name * ((BODY_SIZE - len(start) - len(end)) // len(name)) + end
-    path.write_bytes(_request("GetItem", body))
+    path.write_bytes(_request("GetItem", body, {}))
     return path

@@ -172,6 +172,6 @@ class Honest(threading.Thread):
         """All requests were answered, none was refused, and none waited for too long."""
         worst = {kind: f"{1000 * seconds:.0f} ms" for kind, seconds in self.worst_s.items()}
         print(f"{what}: worst {worst} of {dict(self.counts)}")
-        assert not self._refusals
+        assert not self._refusals, self._refusals[:3]
         if 1000 * max(self.worst_s.values()) >= worst_ms:
             raise TooLate(f"{worst}")

@@ -136,6 +136,82 @@ def test_a_filter_that_costs_too_much_ends_its_pages(server):
     client.close()
 
 
+LARGE, LARGE_ITEMS, LARGE_ITEM_SIZE = "large", 25, 395_000
+LARGE_READ = 10  # What one answer may have: 4 MB.
+LARGE_CLIENTS = 4
+
+
+@pytest.fixture(scope="module")
+def large_puts(server):
+    """A request that stores all large items."""
+    client = FastClient(server.port)
+    stator_process.create_table(client, LARGE)
+    pad = {"S": "p" * LARGE_ITEM_SIZE}
+    puts = [{"PutRequest": {"Item": {"pk": {"S": str(n)}, "pad": pad}}} for n in range(LARGE_ITEMS)]
+    request = {"RequestItems": {LARGE: puts}}
+    assert client.call("BatchWriteItem", request) == (200, {"UnprocessedItems": {}})
+    client.close()
+    return request
+
+
+def test_transactions_that_read_four_megabytes(server, tmp_path, large_puts):
+    gets = [
+        {"Get": {"TableName": LARGE, "Key": {"pk": {"S": str(n)}}}} for n in range(LARGE_READ)
+    ]
+    path = attack.write_request(tmp_path / "get.http", "TransactGetItems", {"TransactItems": gets})
+    stand(server, "turns", LARGE_CLIENTS, path)
+
+
+def test_batches_that_delete_large_items(server, tmp_path, large_puts):
+    """A small request, about ten megabytes of items. In turns with one that stores them again."""
+    keys = [{"DeleteRequest": {"Key": {"pk": {"S": str(n)}}}} for n in range(LARGE_ITEMS)]
+    deletes = attack.write_request(
+        tmp_path / "delete.http", "BatchWriteItem", {"RequestItems": {LARGE: keys}}
+    )
+    puts = attack.write_request(tmp_path / "put.http", "BatchWriteItem", large_puts)
+    stand(server, "turns", LARGE_CLIENTS, puts, deletes)
+
+
+METRICS, METRIC_QUERIES, METRIC_MINUTES = 20, 500, 1000
+
+
+def test_metrics_of_many_queries(server, tmp_path):
+    client = FastClient(server.port)
+    now = int(time.time()) // 60 * 60
+    for minute in range(0, METRIC_MINUTES, 50):
+        data = [
+            {"MetricName": f"m{n}", "Value": minute + m, "Timestamp": now - 60 * (minute + m + 1)}
+            for n in range(METRICS)
+            for m in range(50)
+        ]
+        status, answer = client.call(
+            "cloudwatch:PutMetricData", {"Namespace": "Many", "MetricData": data}
+        )
+        assert status == 200, answer
+    client.close()
+    metrics = [{"Namespace": "Many", "MetricName": f"m{n}"} for n in range(METRICS)]
+    queries = [
+        {"Id": f"q{n}", "MetricStat": {"Metric": metrics[n % METRICS], "Period": 60, "Stat": "Sum"}}
+        for n in range(METRIC_QUERIES)
+    ]
+    body = {
+        "MetricDataQueries": queries,
+        "StartTime": now - 60 * METRIC_MINUTES,
+        "EndTime": now,
+    }
+    path = attack.write_request(tmp_path / "metrics.http", "cloudwatch:GetMetricData", body)
+    stand(server, "turns", LARGE_CLIENTS, path)
+
+
+def test_bodies_that_inflate_to_the_largest_there_may_be(server, tmp_path):
+    body = json.dumps({"TableName": IN_TABLE, "Key": {"pk": {"S": "i1"}}}).encode()
+    body = gzip.compress(body.ljust(attack.BODY_SIZE))
+    path = attack.write_request(
+        tmp_path / "inflate.http", "GetItem", body, **{"Content-Encoding": "gzip"}
+    )
+    stand(server, "turns", LARGE_CLIENTS, path)
+
+
 GZIP_CLIENTS = 300  # More than may wait in the background pool, where large answers are compressed.
 
 
