@@ -118,7 +118,7 @@ static bool change(const struct stack_calls *calls, const struct plan_step *step
     if (!calls->asks)
         return run_call(calls, NULL, step, own, response, err);
     int64_t now_ms = clock_wall_ms(options->clock);
-    struct live_ring *ring = live_keys_acquire(options->keys, now_ms);
+    struct live_ring *ring = live_keys_acquire(options->keys);
     const struct caller *caller =
         calls->caller == NULL ? NULL : stored_caller_now(calls->arena, calls->caller, ring, now_ms);
     bool ok = caller != NULL ? run_call(calls, caller, step, own, response, err)
