@@ -1,5 +1,6 @@
 /* test_model_writes.c -- random models and writes of all kinds against a checker that tries
  * everything. The model of a turn is enforced or observed; every decision and count must agree. */
+#include <assert.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -458,6 +459,7 @@ static void add_request(struct text *body, enum write_kind kind, const struct na
 /* Whether the item, which is not there, was stored. */
 static bool write_item(enum write_kind kind, const struct naive_item *item, bool many)
 {
+    assert(kind < WRITE_KINDS);
     struct text body = { 0 };
     add_request(&body, kind, item, many);
     bool ok = api_fixture_call(db, operations[kind], body.data);
