@@ -23,7 +23,7 @@ struct sha256 {
     atomic_size_t bytes;
 };
 
-enum { HASHERS_MAX = 32 };
+enum { HASHERS_MAX = 256 };
 static struct sha256 hashers[HASHERS_MAX];
 static atomic_size_t hasher_count;
 
