@@ -232,7 +232,12 @@ static bool update(struct api_call *call, const struct destination_request *requ
     enum destination_precision precision = precision_of(request->update);
     const struct destination_definition *definition =
         found < destinations_count(destinations) ? destinations_at(destinations, found) : NULL;
-    if (definition == NULL || definition->status != DESTINATION_ACTIVE)
+    if (definition == NULL)
+        return error_validation(&call->error,
+                                INVALID_STATE "No streaming destination with streamArn: %.*s found "
+                                              "for table with tableName: %.*s",
+                                BYTES_FMT(request->stream_arn), BYTES_FMT(table->name));
+    if (definition->status != DESTINATION_ACTIVE)
         return error_validation(&call->error,
                                 INVALID_STATE "Kinesis streaming is not in ACTIVE state. Updates "
                                               "are only allowed in ACTIVE state. TableName: %.*s, "

@@ -78,7 +78,7 @@ static bool check_provisioned(const struct change *change, const struct resource
     if (resource->index_name.data != NULL)
         return error_set(err, ERROR_LIMIT_EXCEEDED,
                          "The requested %s for index %.*s, %lld, is above the per index maximum "
-                         "for the account in %s. Per index maximum: %lld. " HIGHER_LIMITS,
+                         "for the account in %s. Per table maximum: %lld. " HIGHER_LIMITS,
                          field, BYTES_FMT(resource->index_name), (long long)after,
                          change->options->region, (long long)quota);
     return error_set(err, ERROR_LIMIT_EXCEEDED,

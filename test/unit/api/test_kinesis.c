@@ -85,8 +85,8 @@ static void a_request_is_checked_before_its_table_is_looked_for(void **state)
         { UPDATE,
           "{'TableName':'orders','StreamArn':'" ARN "','UpdateKinesisStreamingConfiguration':" MICRO
           "}",
-          INVALID_STATE "Kinesis streaming is not in ACTIVE state. Updates are only allowed in "
-                        "ACTIVE state. TableName: orders, kdsArn: " ARN,
+          INVALID_STATE "No streaming destination with streamArn: " ARN
+                        " found for table with tableName: orders",
           ERROR_VALIDATION },
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
@@ -107,6 +107,13 @@ static void enabling_is_answered_before_anybody_looks_at_the_stream(void **state
                        "{'TableName':'orders','KinesisDataStreamDestinations':[{'StreamArn':'" ARN
                        "','DestinationStatus':'ENABLE_FAILED','DestinationStatusDescription':"
                        "'User does not have a permission to use kinesis stream'}]}");
+    api_fixture_expect_error(
+        &db, UPDATE,
+        "{'TableName':'orders','StreamArn':'" ARN "','UpdateKinesisStreamingConfiguration':" MICRO
+        "}",
+        ERROR_VALIDATION,
+        INVALID_STATE "Kinesis streaming is not in ACTIVE state. Updates are only allowed in "
+                      "ACTIVE state. TableName: orders, kdsArn: " ARN);
     /* It may be enabled again, which replaces the entry. */
     api_fixture_expect(&db, ENABLE,
                        "{'TableName':'orders','StreamArn':'" ARN

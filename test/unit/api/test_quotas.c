@@ -85,7 +85,7 @@ static void a_table_has_at_most_its_quota(void **state)
           ",'ProvisionedThroughput':{'ReadCapacityUnits':1,'WriteCapacityUnits':1}," INDEX(
               "'ProvisionedThroughput':{'ReadCapacityUnits':40001,'WriteCapacityUnits':1}") "}",
           "The requested ReadCapacityUnits for index gsi1, 40001, is above the per index maximum "
-          "for the account in eu-west-1. Per index maximum: 40000." HIGHER },
+          "for the account in eu-west-1. Per table maximum: 40000." HIGHER },
         { "{'TableName':'Abc'," KEYS ",'BillingMode':'PAY_PER_REQUEST',"
           "'OnDemandThroughput':{'MaxReadRequestUnits':40001}}",
           "Subscriber limit exceeded: Requested MaxReadRequestUnits for OnDemandThroughput for "
