@@ -45,7 +45,7 @@ function recordAt(text, from, isWhole) {
     fields.push(isQuoted ? text.slice(at + 1, end - 1).replace(/""/g, '"') : end === at ? null : text.slice(at, end));
     const next = text[end];
     if (next === '\r' || next === '\n' || next === undefined) return { fields, end: end + (text.startsWith('\r\n', end) ? 2 : 1) };
-    if (next !== ',') throw new Error('A field goes on after its closing quote');
+    if (next !== ',') throw new Error('A field continues after its closing quote');
     at = end + 1;
   }
 }

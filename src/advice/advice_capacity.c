@@ -127,7 +127,7 @@ static void add_resource(const struct advice_table *table, size_t resource,
 }
 
 /* False: there are too few samples, which is reported. An index that was added within the last day
- * is left out: a month cannot be told from minutes. */
+ * is left out: minutes of use say nothing about a month. */
 static bool compute_costs(struct advice_report *report, const struct advice_table *table,
                           struct costs *costs)
 {

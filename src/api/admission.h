@@ -107,7 +107,7 @@ bool admission_has_throttled(const struct api_call *call);
 /* Forgets those behind the first `count`: a decision is repeated. */
 void admission_forget(struct api_call *call, size_t count);
 
-/* How the refusals from `first` to before `end`, at least one, are told. */
+/* How the refusals from `first` to before `end`, at least one, are reported. */
 struct admission_refusals {
     size_t first;
     size_t end;

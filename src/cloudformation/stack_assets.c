@@ -281,7 +281,7 @@ enum engine_status stacks_begin_upload(struct stacks *stacks, struct arena *aren
 enum engine_status stacks_find_upload(struct stacks *stacks, struct arena *arena, struct bytes id,
                                       struct bytes name, struct stack_blob *out)
 {
-    /* Of a part, or of what is no id at all, the name would be that of another file. */
+    /* Anything but an upload's id (a part's name, say) would name another file. */
     if (id.len != UUID_TEXT_SIZE || memchr(id.data, '/', id.len) != NULL)
         return ENGINE_NOT_FOUND;
     enum engine_status status = stacks_read_asset(stacks, arena, upload_name(arena, id), out);

@@ -111,7 +111,7 @@ struct stack_resource {
     struct stack_head head;
     struct bytes type;
     struct bytes physical_id; /* data NULL: none yet. */
-    /* The table that this one replaced, until the update is over. */
+    /* The table that this one replaced, until the update has ended. */
     struct bytes old_physical_id;
     struct bytes status_name;
     struct bytes reason;

@@ -175,7 +175,7 @@ void account_metrics_collect(struct collection *collection)
     struct bytes names[NAMES_PAGE];
     struct sums sums = { 0 };
     size_t count;
-    /* One sample for each five minutes, when their first minute is over. */
+    /* One sample for each five minutes, once their first minute has passed. */
     bool is_sparse_due = collection->is_over && collection->minute % COLLECTION_SPARSE_MINUTES == 0;
     if (!is_sparse_due && collection->skips_zeros)
         return;

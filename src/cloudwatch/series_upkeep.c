@@ -191,7 +191,7 @@ static enum engine_status remove_time(struct series_store *store, struct arena *
     return status;
 }
 
-/* Deals with one time that is over its retention. False if there is none. */
+/* Deals with one time past its retention. False if there is none. */
 static bool find_expired(const struct series_store *store, int64_t now_s, struct series_total *out)
 {
     for (size_t i = 0; i < store->total_count; i++) {

@@ -316,7 +316,7 @@ static bool take_options(struct scan *scan, int first)
     opterr = 0;
     for (;;) {
         const char *word = optind < 1 ? (argc > 1 ? argv[1] : NULL) : argv[optind];
-        /* '-': words come in their place, as code 1. ':': a missing value is told apart. */
+        /* '-': words come in their place, as code 1. ':': distinguishes a missing value. */
         int code = getopt_long_only(argc, argv, "-:hV", scan->options, NULL);
         if (code == -1)
             break;

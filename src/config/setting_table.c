@@ -526,8 +526,8 @@ const struct setting setting_table[] = {
       .max = TIMEOUT_MS_MAX,
       .placeholder = "MS",
       .help = "milliseconds between evaluations of alarms",
-      .detail = "CloudWatch's metrics are stored for each minute, when it is over; the open minute "
-                "can be read at once." },
+      .detail = "CloudWatch's metrics are stored when a minute has passed; the open minute can be "
+                "read at once." },
     { .name = "metrics-series-max",
       .kind = SETTING_NUMBER,
       FIELD(metrics_series_max),

@@ -110,7 +110,7 @@ static struct bytes inflated(struct arena *arena, const struct console_asset *as
     return body;
 }
 
-/* A browser asks again for every file and is told 304: so it never mixes the files of two versions,
+/* A browser asks again for every file and gets 304: so it never mixes the files of two versions,
  * and hashed names are not needed. */
 static void send_asset(struct http_exchange *exchange, const struct console_asset *asset)
 {

@@ -311,7 +311,7 @@ enum {
     NS_PER_MS = 1000000,
 };
 
-/* Takes those whose time is over out of their queues; they keep what they hold. Linked by `next`.
+/* Takes those that timed out out of their queues; they keep what they hold. Linked by `next`.
  */
 static struct latches_held *give_up_locked(struct latches *latches)
 {

@@ -7,8 +7,8 @@
  *
  * Each ceiling has a key of its own, and the greatest one counts. Batches may reach the store in
  * another order than their times; with one key for all, a late batch would bring back a lower
- * ceiling. A batch that puts a ceiling removes the one before; what is left by chance is removed at
- * the next start. Layout: doc/disk-format-recovery.md, "Commit times".
+ * ceiling. A batch that puts a ceiling removes the one before; the next start removes those that a
+ * crash left. Layout: doc/disk-format-recovery.md, "Commit times".
  */
 #ifndef STATOR_HISTORY_COMMIT_CEILING_H
 #define STATOR_HISTORY_COMMIT_CEILING_H

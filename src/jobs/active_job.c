@@ -263,8 +263,8 @@ enum engine_status job_save(struct job *job)
 
 /* --- Repetition --- */
 
-/* Also a detail that was never stored goes: it is ahead of the position, and would count what is
- * done again twice. */
+/* Drops a detail that was never stored, too: it is ahead of the position, so work that is repeated
+ * would count twice. */
 static void reload_detail(struct job *job, struct bytes stored)
 {
     if (stored.data != NULL) {

@@ -168,7 +168,7 @@ static enum engine_status run_batch(struct slice *slice)
 /* --- Slices --- */
 
 /* Runs batches until the slice ends, and waits for all of them. A newer version of the table ends
- * it as well: the control thread may be waiting until nobody holds this one. */
+ * the slice too: the control thread may be waiting for the last reference to this one. */
 static enum engine_status run_batches(struct slice *slice)
 {
     struct backfill *backfill = slice->backfill;

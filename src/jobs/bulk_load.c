@@ -78,7 +78,7 @@ static struct batch *batch_create(void)
 struct bulk_load *bulk_load_create(const struct bulk_load_options *options)
 {
     const struct table_definition *table = options->table;
-    /* Whatever would have to be told of the items is not there. */
+    /* The table has no stream and no expiry queue yet, so a load need not write to them. */
     assert(table->log_id == 0 && table->expiry.status == EXPIRY_NONE);
     struct bulk_load *load = memory_checked(calloc(1, sizeof *load));
     load->options = *options;
@@ -323,7 +323,7 @@ static void commit(struct bulk_load *load, struct engine_write *write)
     engine_write_commit(write, &load->completion);
 }
 
-/* The batch that was committed before is over: its memory is the next one's. */
+/* The previous commit has completed, so its memory serves the next batch. */
 static void swap_batches(struct bulk_load *load)
 {
     load->current = load->current == load->batches[0] ? load->batches[1] : load->batches[0];

@@ -129,7 +129,7 @@ struct job_record_query {
     struct bytes after; /* An id, behind which to begin, in the order asked for; data NULL: none. */
     bool newest_first;
     /* Called for each record in turn; false ends the reading. The record is valid during the call:
-     * what is kept must be copied. */
+     * copy what outlives it. */
     bool (*visit)(void *context, const struct job_record *record);
     void *context;
 };

@@ -56,7 +56,7 @@ static bool is_old(const struct job_tokens *tokens, int64_t created_server_ms)
     return clock_server_age_ms(tokens->clock, created_server_ms) >= JOB_TOKEN_LIFETIME_MS;
 }
 
-/* The bucket of a digest, without what is too old. */
+/* The bucket of a digest, after its expired entries were removed. */
 static struct entry **bucket_of(struct job_tokens *tokens, const uint8_t digest[MD5_DIGEST_SIZE])
 {
     size_t index = ((size_t)digest[0] << 8 | digest[1]) & (JOB_TOKEN_BUCKETS - 1);

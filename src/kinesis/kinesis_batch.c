@@ -12,7 +12,7 @@ struct gathering {
     const struct kinesis_record_form *form;
     struct sha256 *hasher;
     size_t record_size_max;
-    size_t size; /* Of what is sent. */
+    size_t size; /* Of the records to send. */
     struct kinesis_batch *batch;
 };
 

@@ -1,10 +1,10 @@
-/* kinesis_batch.h -- the records of the next PutRecords, and how a partition goes on after it.
+/* kinesis_batch.h -- the records of the next PutRecords, and where a partition resumes after it.
  *
  * A batch is a run of records of one partition. Kinesis may take some records of a call and refuse
  * others. The refused ones are sent again, and with them the later records of the same partition
  * key, even those that were taken: so the last copy of each record of a key stands behind the last
  * copies of the earlier ones. The other records are not sent again. Until every record of the batch
- * was taken, a set of bits remembers those that are done with, and the batch's end is fixed.
+ * was taken, a set of bits remembers the settled ones, and the batch's end is fixed.
  */
 #ifndef STATOR_KINESIS_KINESIS_BATCH_H
 #define STATOR_KINESIS_KINESIS_BATCH_H
@@ -61,12 +61,12 @@ MUST_CHECK enum engine_status kinesis_batch_gather(const struct consumer_turn *t
                                                    const struct kinesis_record_form *form,
                                                    struct sha256 *hasher, size_t record_size_max,
                                                    struct kinesis_batch *out);
-/* Marks the records that are done with, by the fates of the entries. Returns how many are. */
+/* Marks the records that are settled, by the fates of the entries. Returns how many are. */
 size_t kinesis_batch_settle(struct kinesis_batch *batch, const enum kinesis_fate fates[]);
-/* The first record that is not done with; batch->next if all are. */
+/* The first record that is not settled; batch->next if all are. */
 uint64_t kinesis_batch_position(const struct kinesis_batch *batch);
 
-/* Remembers what is done with, for the retry of the rest from `next` on. */
+/* Remembers the settled records, for the retry of the others from `next` on. */
 void kinesis_progress_retry(struct kinesis_progress *progress, const struct kinesis_batch *batch,
                             uint64_t next);
 /* Everything before `next` is done. */

@@ -109,7 +109,7 @@ static bool may_change(enum kinesis_verdict verdict)
 }
 
 /* Asks for the stream. Milliseconds until it is worth asking again. A destination that is ACTIVE
- * asks once, for the bound on records; whatever comes of that, it goes on. */
+ * asks once, for the bound on records, and proceeds whatever the answer is. */
 static int64_t ask(struct kinesis_runner *runner, struct arena *arena)
 {
     int64_t now_ms = consumer_now_ms();

@@ -451,7 +451,7 @@ static bool scale_up(unsigned __int128 *coefficient, int places)
     return true;
 }
 
-/* Observed: a result that needs too many digits is told to be too large. */
+/* Observed: the service calls a result that needs too many digits too large. */
 static bool overflow(struct error *err)
 {
     return error_validation(err, NUMBER_OVERFLOW_TEXT);

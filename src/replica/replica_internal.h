@@ -74,7 +74,7 @@ struct replicas {
     struct replicas_options options;
     struct replica_peer_state *peers;
     size_t peer_count;
-    pthread_mutex_t mutex; /* Guards links, and what is said of them. */
+    pthread_mutex_t mutex; /* Guards the links and their state. */
     void (*run)(void *context, void (*task)(void *task_context), void *task_context);
     void *run_context;
     struct job_thread collector;

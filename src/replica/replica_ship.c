@@ -291,7 +291,7 @@ static void close_time(struct turn *turn, int64_t cut_us, struct replica_page *p
 {
     pthread_mutex_lock(&turn->replicas->mutex);
     if (cut_us - 1 > turn->link->closed_us)
-        turn->link->closed_us = cut_us - 1; /* The cut has what is before it. */
+        turn->link->closed_us = cut_us - 1; /* The cut excludes its own time. */
     pthread_mutex_unlock(&turn->replicas->mutex);
     page->count = 0;
     arena_reset(turn->peer->arena);
@@ -330,7 +330,7 @@ static void ship(struct turn *turn, struct replica_page *page)
     while (pass->partition < pass->partition_count && !turn->failed) {
         ship_partition(turn, page, &pages);
         if (is_stopping(turn->peer) || (!turn->failed && !pass->walk.ended))
-            return; /* It goes on in the next turn. */
+            return; /* The next turn resumes here. */
         pass->partition++;
         enter_partition(turn);
     }

@@ -1,5 +1,5 @@
 /* replicas.h -- replication between this server and those of other regions: one thread for each
- * peer, what is known of each link, and the rows that others send.
+ * peer, the state of each link, and the rows that others send.
  *
  * Sending. A thread goes through the tables that its peer has replicas of. The queue of the peer
  * (table/replica_stamp.h) names the items whose state it may lack; they are sent as they are now,
@@ -82,13 +82,13 @@ const struct replicas_options *replicas_get_options(const struct replicas *repli
 /* NULL: there is no such peer. */
 const struct replica_peer *replicas_find_peer(const struct replicas *replicas, struct bytes region);
 
-/* --- What is known of links; any thread --- */
+/* --- The state of links; any thread --- */
 
 /* The moment up to which this region has everything that was written in all regions of the table;
  * 0: unknown. Items that expired until then may be deleted. */
 int64_t replicas_complete_us(struct replicas *replicas, const struct table_definition *table);
 /* For the expiry job: the last second at which items of the table may expire now. The first region
- * by name deletes at once, the others what is left a minute later. */
+ * by name deletes at once, the others delete the rest a minute later. */
 int64_t replicas_expiry_limit(void *replicas, const struct table_definition *table, int64_t to);
 /* The moment up to which all regions have everything; 0: unknown. */
 int64_t replicas_low_us(struct replicas *replicas, const struct table_definition *table);

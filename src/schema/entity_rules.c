@@ -357,7 +357,7 @@ static int compare_demands(const void *a, const void *b)
     int order = bytes_compare(left->name, right->name);
     if (order != 0)
         return order;
-    /* Types first, so that which of several violations is told does not depend on the order. */
+    /* Types first, so that the reported violation does not depend on the order. */
     if (left->template == NULL || right->template == NULL)
         return (left->template != NULL) - (right->template != NULL);
     return bytes_compare(left->template->source, right->template->source);

@@ -1,5 +1,5 @@
-/* model_budget.c -- see model_budget.h. The figures are upper bounds by the shapes of loops, each
- * with what one turn of it takes as measured, rounded up. */
+/* model_budget.c -- see model_budget.h. The costs are upper bounds: how often a loop runs at most,
+ * times the measured cost of one iteration, rounded up. */
 #include "schema/model_budget.h"
 #include "base/give_way.h"
 #include "schema/json_tree.h"

@@ -90,7 +90,7 @@ static void delete_index(struct diff *diff, const struct model_table *table,
         why);
 }
 
-/* Says what is in the way of the index; local ones come and go with their table only. */
+/* Says which index is in the way; local ones come and go with their table only. */
 static void note_index(struct diff *diff, const struct model_table *table, struct bytes index,
                        const char *what)
 {

@@ -62,8 +62,8 @@ static void add_hcl(struct buffer *out, struct bytes text)
     add_quoted(out, buffer_bytes(&doubled));
 }
 
-/* Letters and digits of the name: "my-table" becomes "MyTable". `joint` stands for what is left
- * out; 0: nothing. Never empty. */
+/* Letters and digits of the name: "my-table" becomes "MyTable". `joint` replaces the characters
+ * that are left out; 0: nothing does. Never empty. */
 static struct bytes identifier_of(struct arena *arena, struct bytes name, size_t number, char joint)
 {
     struct buffer out;

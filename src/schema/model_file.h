@@ -136,8 +136,8 @@ const char *pattern_compare_name(enum pattern_compare compare); /* "BeginsWith" 
 struct model_expectation {
     bool has_count;
     int64_t count;
-    struct json_node *keys;     /* Of items, in their order; NULL: not told. */
-    struct json_node *entities; /* Names; NULL: not told. */
+    struct json_node *keys;     /* Of items, in their order; NULL: not given. */
+    struct json_node *entities; /* Names; NULL: not given. */
     bool refused;               /* The operation fails. */
     bool has_pages;
     int64_t pages;
@@ -160,7 +160,7 @@ struct model_pattern {
     struct json_node *values;
     struct json_node *item;
     struct json_node *attributes; /* Those that are needed; NULL: all. */
-    struct json_node *entities;   /* Those that it reads or writes; NULL: not told. */
+    struct json_node *entities;   /* Those that it reads or writes; NULL: not given. */
     bool consistent;
     bool descending;
     int64_t limit; /* 0: none. */

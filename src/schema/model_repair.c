@@ -101,7 +101,7 @@ static void repair_all(struct arena *arena, struct json_node *container, bool *u
     }
 }
 
-/* A copy of the node itself, in no tree, that keeps what is below it. */
+/* A copy of the node, outside any tree, with the same children. */
 static struct json_node *detach(struct arena *arena, const struct json_node *node)
 {
     struct json_node *copy = json_tree_new(arena, node->type);

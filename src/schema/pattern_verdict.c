@@ -302,7 +302,7 @@ static bool may_find(struct arena *arena, const struct model_pattern *pattern,
         return true;
     if (pattern->compare == PATTERN_EQUALS)
         return templates_meet(arena, pattern, &pattern->range[0], &key->range, false);
-    /* "BeginsWith" also finds what is equal to it. */
+    /* "BeginsWith" also matches an equal key. */
     return pattern->compare != PATTERN_BEGINS_WITH ||
            templates_meet(arena, pattern, &pattern->range[0], &key->range, false) ||
            templates_meet(arena, pattern, &pattern->range[0], &key->range, true);
@@ -461,7 +461,7 @@ struct bytes pattern_verdict_waste(struct arena *arena, const struct model_file 
             continue;
         is_used = true;
         if (pattern->attributes == NULL)
-            return (struct bytes){ 0 }; /* It needs whatever is there. */
+            return (struct bytes){ 0 }; /* It needs all attributes. */
         for (const struct json_node *at = pattern->attributes->first; at != NULL; at = at->next) {
             if (is_key(index, at->text) || is_key(&table->indexes[0], at->text))
                 continue;

@@ -2,8 +2,7 @@
  * and why, entities whose keys collide, projections that lack attributes or waste them, and what a
  * pattern costs on the sample.
  *
- * If the file has a budget, and that is used up, what is returned is to be thrown away
- * (model_budget.h).
+ * If the file has a budget and it is used up, discard the result (model_budget.h).
  */
 #ifndef STATOR_SCHEMA_PATTERN_VERDICT_H
 #define STATOR_SCHEMA_PATTERN_VERDICT_H

@@ -1,5 +1,5 @@
 /* formats.c -- documents that are not CloudFormation's, as if they were: CreateTable requests and
- * descriptions of tables. Which format a document has is told by its content.
+ * descriptions of tables. The content of a document decides which format it has.
  */
 #include <assert.h>
 #include "base/arena.h"

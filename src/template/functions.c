@@ -3,7 +3,7 @@
  *
  * A function is a map with one member, whose name is Ref or begins with Fn::. Text that depends on
  * a resource of another service, or on an attribute that is not known yet, is marked as such, and
- * what is made of it inherits the mark.
+ * every value made from it inherits the mark.
  */
 #include <assert.h>
 #include <string.h>

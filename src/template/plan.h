@@ -1,4 +1,4 @@
-/* plan.h -- what must be done to get from what is there to what a template asks for.
+/* plan.h -- the steps from the existing resources to those that a template asks for.
  *
  * A plan is data: for each resource an action, the changes in words, and the requests in an order
  * that the service allows, such as one index per UpdateTable. `stator apply` and CloudFormation's

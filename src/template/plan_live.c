@@ -1,6 +1,6 @@
-/* plan_live.c -- what a server says of a table, in the canonical form. See plan.h.
+/* plan_live.c -- a server's description of a table, in the canonical form. See plan.h.
  *
- * An aspect that is known to be off is there, as off: plan_table.c leaves alone what is missing.
+ * A setting that is off is written as off, not left out: plan_table.c leaves missing ones alone.
  */
 #include "base/arena.h"
 #include "base/compiler.h"

@@ -176,7 +176,7 @@ bool table_resource_build_simple(struct evaluation *evaluation, struct template_
 
 /* --- AWS::DynamoDB::GlobalTable --- */
 
-/* The replica of this region, or the only one. The others are told of, and left out. */
+/* The replica of this region, or the only one. The others are left out, with a notice. */
 static const struct node *find_replica(struct evaluation *evaluation,
                                        const struct template_resource *resource,
                                        const struct node *replicas)

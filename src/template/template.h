@@ -9,8 +9,8 @@
  * (`table`), so that planning (plan.h) knows no formats.
  *
  * Nothing here opens a file, knows the time or talks to a server. Evaluating again is cheap and
- * pure: a caller that has created a resource evaluates anew, with `attribute` telling what is known
- * by then. Everything lives in the arena; text that is passed in must outlive the result.
+ * pure: a caller that has created a resource evaluates anew, with its attributes known to
+ * `attribute`. Everything lives in the arena; text that is passed in must outlive the result.
  */
 #ifndef STATOR_TEMPLATE_TEMPLATE_H
 #define STATOR_TEMPLATE_TEMPLATE_H
@@ -206,7 +206,7 @@ struct template_output {
     bool is_foreign;
 };
 
-/* Something that was skipped or changed on the way, which the user is told. */
+/* Reported to the user: something was skipped or changed. */
 struct template_notice {
     struct bytes file;
     unsigned line;

@@ -1,4 +1,4 @@
-/* template_error.h -- sets what is wrong with a template. Private to template/.
+/* template_error.h -- sets the error about a template. Private to template/.
  *
  * Each returns false, so that `return template_error_set(...)` fails. The first error counts.
  */

@@ -1,5 +1,5 @@
 /* template_fuzz.c -- arbitrary text as a template: parsing and evaluation end within the bounds,
- * and what is refused says why.
+ * and every refusal has a reason.
  */
 #include <assert.h>
 #include <stdint.h>

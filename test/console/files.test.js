@@ -69,7 +69,7 @@ test('items survive each form of file in pieces', async () => {
 
 test('after a fault in the quotes nothing more is read, and what came before counts', async () => {
   assert.deepEqual(await read('csv', 'pk\na\n"b\nc\n', 4), [[2, { pk: { S: 'a' } }], [3, 'A field begins with a quote that is not closed']]);
-  assert.deepEqual(await read('csv', 'pk\na\n"b"c\nd\n', 4), [[2, { pk: { S: 'a' } }], [3, 'A field goes on after its closing quote']]);
+  assert.deepEqual(await read('csv', 'pk\na\n"b"c\nd\n', 4), [[2, { pk: { S: 'a' } }], [3, 'A field continues after its closing quote']]);
 });
 
 test('an array that is broken off or holds no items is reported', async () => {

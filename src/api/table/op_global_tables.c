@@ -1,7 +1,7 @@
 /* op_global_tables.c -- the operations of global tables of version 2017.11.29, which the service no
  * longer creates: they check their parameters, and then say that there is no such table.
  *
- * Nothing is looked up, so nothing about a table is told.
+ * Nothing is looked up, so the answers reveal nothing about tables.
  */
 #include "api/common_shapes.h"
 #include "api/operation.h"

@@ -261,7 +261,7 @@ static bool remove_member(struct api_call *call, const struct replica_request *r
         return false;
     bool found = replica_group_remove(call->arena, &changed, request->region);
     assert(found); /* By the rules. */
-    /* A server that cannot be reached now is told later. */
+    /* A server that cannot be reached now is notified later. */
     enum replica_refusal refusal = replica_group_ask_removal(api_replicas(call->api), call->arena,
                                                              &changed, request->region, &problem);
     if (refusal == REPLICA_BUSY)

@@ -72,7 +72,7 @@ void commit_core_forget_epoch(struct commit_core *core, const struct partition_i
 /* One operation. */
 enum partition_status commit_core_run(struct commit_core *core, struct arena *arena,
                                       struct partition_operation *operation);
-/* What a caller of the engine is told about an operation that did not succeed. */
+/* What a caller of the engine learns about an operation that did not succeed. */
 enum engine_status commit_core_status(enum partition_status status);
 
 /* By this server's clock. */

@@ -19,7 +19,7 @@
 
 enum {
     SHARD_BITS = 5,
-    /* Writes under way are told apart by this many hashes in each shard: two that share one only
+    /* Writes under way are distinguished by this many hashes in each shard: two that share one only
      * keep each other's entries from being used for a moment. */
     STRIPES = 256,
     /* Names seen lately, in each shard: the second time within so many others makes one wanted. */
