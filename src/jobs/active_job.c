@@ -204,7 +204,9 @@ void job_set_end(struct job *job, enum job_state state)
     assert(state != JOB_RUNNING);
     set_ending(job, true);
     job->record.state = state;
-    job->record.ended_ms = clock_wall_ms(job_clock(job));
+    /* An export begins at a commit time, which may be ahead of the wall clock. */
+    int64_t now_ms = clock_wall_ms(job_clock(job));
+    job->record.ended_ms = now_ms > job->record.created_ms ? now_ms : job->record.created_ms;
 }
 
 void job_unset_end(struct job *job)

@@ -179,6 +179,17 @@ static void job_runs_to_its_end_and_its_record_says_so(void **state)
     assert_int_equal(counts[0].active, 0);
 }
 
+static void job_does_not_end_before_it_began(void **state)
+{
+    (void)state;
+    int64_t ahead_ms = clock_wall_ms(&clock_system) + 60 * 1000;
+    struct job_record record = job_runner_new_record_at(fixture.runner, JOB_RESTORE, ahead_ms);
+    record.table_name = BYTES("t");
+    assert_int_equal(job_runner_add(fixture.runner, fixture.arena, &record), ENGINE_OK);
+    wait_for_end();
+    assert_int_equal(load(&record).ended_ms, ahead_ms);
+}
+
 static void failure_is_stored_with_code_and_message(void **state)
 {
     (void)state;
@@ -382,6 +393,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(job_runs_to_its_end_and_its_record_says_so, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(job_does_not_end_before_it_began, set_up, tear_down),
         cmocka_unit_test_setup_teardown(failure_is_stored_with_code_and_message, set_up, tear_down),
         cmocka_unit_test_setup_teardown(turn_that_may_be_repeated_is_repeated, set_up, tear_down),
         cmocka_unit_test_setup_teardown(repeated_turn_begins_with_the_stored_detail, set_up,
