@@ -433,21 +433,21 @@ static struct bytes reasons_json(struct api_call *call, struct admission_refusal
 
 /* The exception of a refusal, and its text. Texts of indexes end without a stop, except as reasons
  * of a cancelled transaction. */
-struct told {
+struct exception {
     enum error_code code;
     const char *text;
     bool lacks_stop;
 };
 
-static struct told tell_fault(enum fault_kind kind)
+static struct exception exception_of_fault(enum fault_kind kind)
 {
     if (kind == FAULT_TRANSACTION_CONFLICT)
-        return (struct told){ ERROR_TRANSACTION_CONFLICT, "Transaction is ongoing for the item",
-                              false };
-    return (struct told){ ERROR_INTERNAL, "Internal server error", false };
+        return (struct exception){ ERROR_TRANSACTION_CONFLICT,
+                                   "Transaction is ongoing for the item", false };
+    return (struct exception){ ERROR_INTERNAL, "Internal server error", false };
 }
 
-static struct told tell(const struct refusal *refusal, bool is_single)
+static struct exception exception_of(const struct refusal *refusal, bool is_single)
 {
     static const char table_text[] =
         "The level of configured provisioned throughput for the table was exceeded. Consider "
@@ -456,12 +456,12 @@ static struct told tell(const struct refusal *refusal, bool is_single)
         "The level of configured provisioned throughput for one or more global secondary indexes "
         "of the table was exceeded. Consider increasing your provisioning level for the "
         "under-provisioned global secondary indexes with the UpdateTable API";
-    const struct told provisioned = { ERROR_PROVISIONED_THROUGHPUT_EXCEEDED,
-                                      refusal->index == NULL ? table_text : index_text,
-                                      refusal->index != NULL };
+    const struct exception provisioned = { ERROR_PROVISIONED_THROUGHPUT_EXCEEDED,
+                                           refusal->index == NULL ? table_text : index_text,
+                                           refusal->index != NULL };
     bool is_index_write = refusal->index != NULL && refusal->direction == LIMITER_WRITE;
     if (!is_throttle(refusal))
-        return tell_fault(refusal->fault->kind);
+        return exception_of_fault(refusal->fault->kind);
     switch (refusal->answer.limit) {
     case LIMITER_ADMITS:
         break;
@@ -471,12 +471,14 @@ static struct told tell(const struct refusal *refusal, bool is_single)
         if (!refusal->answer.on_demand)
             return provisioned;
         if (is_index_write)
-            return (struct told){ ERROR_THROTTLING,
-                                  "Throughput exceeds the current capacity for one or more global "
-                                  "secondary indexes. DynamoDB is automatically scaling your index "
-                                  "so please try again shortly.",
-                                  false };
-        return (struct told){
+            return (struct exception){
+                ERROR_THROTTLING,
+                "Throughput exceeds the current capacity for one or more global "
+                "secondary indexes. DynamoDB is automatically scaling your index "
+                "so please try again shortly.",
+                false
+            };
+        return (struct exception){
             ERROR_THROTTLING,
             "Throughput exceeds the current capacity of your table or index. DynamoDB is "
             "automatically scaling your table or index so please try again shortly. If exceptions "
@@ -487,23 +489,26 @@ static struct told tell(const struct refusal *refusal, bool is_single)
     case LIMITER_MAX_ON_DEMAND:
         if (is_single && is_index_write)
             return provisioned;
-        return (struct told){ ERROR_THROTTLING,
-                              "Throughput exceeds the maximum OnDemandThroughput configured on "
-                              "table or index",
-                              true };
+        return (
+            struct exception){ ERROR_THROTTLING,
+                               "Throughput exceeds the maximum OnDemandThroughput configured on "
+                               "table or index",
+                               true };
     case LIMITER_ACCOUNT:
-        return (struct told){ ERROR_REQUEST_LIMIT_EXCEEDED,
-                              "Throughput exceeds the current throughput limit for your account. "
-                              "To request a limit increase, contact AWS Support at "
-                              "https://aws.amazon.com/support.",
-                              false };
+        return (
+            struct exception){ ERROR_REQUEST_LIMIT_EXCEEDED,
+                               "Throughput exceeds the current throughput limit for your account. "
+                               "To request a limit increase, contact AWS Support at "
+                               "https://aws.amazon.com/support.",
+                               false };
     }
     assert(false);
     return provisioned;
 }
 
 /* The first one, or one that ends the whole request. */
-static const struct refusal *find_told(const struct api_call *call, struct admission_refusals which)
+static const struct refusal *find_reported(const struct api_call *call,
+                                           struct admission_refusals which)
 {
     const struct refusal *list = call->admission->refusals;
     for (size_t i = which.first; i < which.end; i++) {
@@ -517,10 +522,10 @@ bool admission_fail_for(struct api_call *call, struct admission_refusals which, 
                         struct error *err)
 {
     assert(which.first < which.end && which.end <= call->admission->count);
-    const struct told told = tell(find_told(call, which), is_single);
-    if (told.code != ERROR_INTERNAL && told.code != ERROR_TRANSACTION_CONFLICT)
+    const struct exception exception = exception_of(find_reported(call, which), is_single);
+    if (exception.code != ERROR_INTERNAL && exception.code != ERROR_TRANSACTION_CONFLICT)
         err->throttling_json = reasons_json(call, which);
-    return error_set_bytes(err, told.code, bytes_from_text(told.text));
+    return error_set_bytes(err, exception.code, bytes_from_text(exception.text));
 }
 
 bool admission_fail(struct api_call *call)
@@ -538,13 +543,14 @@ bool admission_fail_batch(struct api_call *call)
 struct transaction_reason admission_reason(struct api_call *call, struct admission_refusals which)
 {
     assert(which.first < which.end && which.end <= call->admission->count);
-    const struct told told = tell(&call->admission->refusals[which.first], false);
-    bool provisioned = told.code == ERROR_PROVISIONED_THROUGHPUT_EXCEEDED;
-    if (told.code == ERROR_TRANSACTION_CONFLICT)
+    const struct exception exception = exception_of(&call->admission->refusals[which.first], false);
+    bool provisioned = exception.code == ERROR_PROVISIONED_THROUGHPUT_EXCEEDED;
+    if (exception.code == ERROR_TRANSACTION_CONFLICT)
         return transaction_reason_conflict();
     return (struct transaction_reason){
         .code = provisioned ? "ProvisionedThroughputExceeded" : "ThrottlingError",
-        .message = arena_printf(call->arena, "%s%s", told.text, told.lacks_stop ? "." : ""),
+        .message =
+            arena_printf(call->arena, "%s%s", exception.text, exception.lacks_stop ? "." : ""),
     };
 }
 

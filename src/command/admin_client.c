@@ -28,7 +28,7 @@ struct identity {
     struct sigv4_credentials credentials;
     struct bytes token; /* data NULL: none. */
     struct bytes region;
-    bool is_nobody; /* No credentials were given. */
+    bool is_anonymous; /* No credentials were given. */
 };
 
 static bool complain(const char *what, const char *why)
@@ -85,7 +85,7 @@ static bool read_identity(struct identity *out)
     if (out->credentials.secret.len > SIGV4_SECRET_SIZE_MAX)
         return complain("AWS_SECRET_ACCESS_KEY", "is too long");
     if (out->credentials.access_key.data == NULL) {
-        out->is_nobody = true;
+        out->is_anonymous = true;
         out->credentials = (struct sigv4_credentials){ BYTES("stator"), BYTES("stator") };
         out->token = (struct bytes){ 0 };
     }
@@ -153,7 +153,7 @@ static int tell_refusal(struct arena *arena, const struct admin_client_call *cal
         return COMMAND_FAILED;
     }
     fprintf(stderr, "stator: %.*s\n", BYTES_FMT(text));
-    if (identity->is_nobody &&
+    if (identity->is_anonymous &&
         bytes_equal_text(answer_text(arena, body, "__type"),
                          "com.amazon.coral.service#UnrecognizedClientException"))
         fprintf(stderr, "stator: the server asks for credentials: set AWS_ACCESS_KEY_ID and "

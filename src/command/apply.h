@@ -40,7 +40,7 @@ struct apply_answer {
 };
 
 struct apply_target {
-    /* False if there is no answer, told on standard error. */
+    /* False if there is no answer, which standard error reports. */
     bool (*send)(void *context, struct arena *arena, const char *operation, struct bytes body,
                  struct apply_answer *out);
     void *context;

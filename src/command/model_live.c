@@ -93,9 +93,9 @@ static int describe_time_to_live(const struct command_call *call, struct bytes n
     int code = send(call, "DescribeTimeToLive", one_text(call->arena, "TableName", name), &answer);
     if (code != COMMAND_OK)
         return code;
-    const struct json_node *told = json_tree_member(answer, "TimeToLiveDescription");
-    struct bytes status = json_tree_string(told, "TimeToLiveStatus");
-    struct bytes attribute = json_tree_string(told, "AttributeName");
+    const struct json_node *description = json_tree_member(answer, "TimeToLiveDescription");
+    struct bytes status = json_tree_string(description, "TimeToLiveStatus");
+    struct bytes attribute = json_tree_string(description, "AttributeName");
     if (attribute.data == NULL || bytes_equal_text(status, "DISABLED") ||
         bytes_equal_text(status, "DISABLING"))
         return COMMAND_OK;

@@ -1,7 +1,7 @@
 /* recover_command.c -- `stator recover`: a table as it was at a moment, as another table; or one
  * that was deleted, or is in a backup.
  *
- * The server restores by itself, and goes on if the command is interrupted. The command shows how
+ * The server restores by itself, and continues if the command is interrupted. The command shows how
  * far it has come, and waits for the end.
  */
 #include <inttypes.h>

@@ -56,7 +56,7 @@ static struct engine *open_store(const struct config *config, const char *direct
 
 /* --- Progress --- */
 
-/* A line on standard error that is overwritten as work goes on, if a terminal shows it. */
+/* A line on standard error that is overwritten as work proceeds, if a terminal shows it. */
 struct progress {
     const char *doing;      /* "copied", "compared" */
     bool is_shown;          /* Standard error is a terminal. */

@@ -10,6 +10,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include "accounts.h"
 #include "api_fixture.h"
 #include "base/compiler.h"
 #include "base/random.h"
@@ -487,66 +488,11 @@ struct teller {
     unsigned conflicts;
 };
 
-static struct engine_address account(uint64_t number)
-{
-    static const char names[] = "abcdef";
-    return (struct engine_address){ { 1, number % 3, ENGINE_SPACE_ITEMS },
-                                    bytes_of(names + number, 1) };
-}
-
-static uint8_t balance(struct engine_write *write, const struct engine_address *address,
-                       enum engine_status *status)
-{
-    struct engine_value value;
-    uint8_t units = 0;
-    enum engine_status found = engine_write_get(write, address, &value);
-    if (found == ENGINE_OK)
-        units = value.bytes.data[0];
-    else
-        *status = found;
-    engine_value_release(&value);
-    return units;
-}
-
 static enum engine_status transfer(struct engine *engine, uint64_t from, uint64_t to)
 {
-    struct engine_address addresses[] = { account(from), account(to) };
     struct engine_write *write;
-    enum engine_status status = engine_write_begin(engine, addresses, 2, &write);
-    if (status != ENGINE_OK)
-        return status;
-    uint8_t left = balance(write, &addresses[0], &status);
-    uint8_t right = balance(write, &addresses[1], &status);
-    if (status != ENGINE_OK) {
-        engine_write_abandon(write);
-        return status;
-    }
-    if (left > 0) {
-        left--;
-        right++;
-    }
-    engine_write_put(write, &addresses[0], bytes_of(&left, 1));
-    engine_write_put(write, &addresses[1], bytes_of(&right, 1));
-    return engine_write_commit_wait(write);
-}
-
-/* The sum of all accounts, read by a write without changes. */
-static enum engine_status audit(struct engine *engine, unsigned *total)
-{
-    struct engine_address addresses[ACCOUNTS];
-    struct engine_write *write;
-    for (uint64_t i = 0; i < ACCOUNTS; i++)
-        addresses[i] = account(i);
-    enum engine_status status = engine_write_begin(engine, addresses, ACCOUNTS, &write);
-    if (status != ENGINE_OK)
-        return status;
-    *total = 0;
-    for (size_t i = 0; i < ACCOUNTS; i++)
-        *total += balance(write, &addresses[i], &status);
-    if (status == ENGINE_OK)
-        return engine_write_commit_wait(write);
-    engine_write_abandon(write);
-    return status;
+    enum engine_status status = accounts_move(engine, from, to, &write);
+    return status == ENGINE_OK ? engine_write_commit_wait(write) : status;
 }
 
 static void *run_teller(void *argument)
@@ -559,8 +505,8 @@ static void *run_teller(void *argument)
         uint64_t to = (from + 1 + random_below(&random, ACCOUNTS - 1)) % ACCOUNTS;
         unsigned total = 0;
         bool audits = random_below(&random, 8) == 0;
-        enum engine_status status =
-            audits ? audit(teller->engine, &total) : transfer(teller->engine, from, to);
+        enum engine_status status = audits ? accounts_sum(teller->engine, ACCOUNTS, &total)
+                                           : transfer(teller->engine, from, to);
         assert_true(status == ENGINE_OK || status == ENGINE_CONFLICT || status == ENGINE_BUSY);
         if (audits && status == ENGINE_OK)
             assert_int_equal(total, ACCOUNTS * START);
@@ -579,11 +525,7 @@ static void two_servers_keep_the_books_together(void **state)
     pthread_t threads[SERVERS * THREADS];
     engines[0] = open_on(store, 1);
     engines[1] = open_on(partition_memory_retain(store), 2);
-    for (uint64_t i = 0; i < ACCOUNTS; i++) {
-        uint8_t units = START;
-        struct engine_address address = account(i);
-        engine_fixture_put(engines[0], address.place, address.key, bytes_of(&units, 1));
-    }
+    accounts_create(engines[0], ACCOUNTS, START);
     for (size_t i = 0; i < COUNT_OF(threads); i++) {
         tellers[i] = (struct teller){ engines[i % SERVERS], i + 1, 0 };
         assert_int_equal(pthread_create(&threads[i], NULL, run_teller, &tellers[i]), 0);
@@ -595,7 +537,7 @@ static void two_servers_keep_the_books_together(void **state)
     }
     printf("%u conflicts\n", conflicts); /* As many as it happens. */
     unsigned total = 0;
-    assert_int_equal(audit(engines[1], &total), ENGINE_OK);
+    assert_int_equal(accounts_sum(engines[1], ACCOUNTS, &total), ENGINE_OK);
     assert_int_equal(total, ACCOUNTS * START);
     assert_int_equal(commit_engine_sweep(engines[0]), ENGINE_OK);
     assert_int_equal(partition_memory_count_keys(store, 'I'), 0);

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include "accounts.h"
 #include "base/arena.h"
 #include "base/compiler.h"
 #include "base/random.h"
@@ -232,13 +233,6 @@ struct teller {
     uint32_t last; /* The greatest number that was acknowledged. */
 };
 
-static struct engine_address account(uint64_t number)
-{
-    static const char names[] = "abcdefgh";
-    return (struct engine_address){ { 1, number % 3, ENGINE_SPACE_ITEMS },
-                                    bytes_of(names + number, 1) };
-}
-
 static struct engine_address journal(const struct teller *teller)
 {
     static const char names[] = "0123";
@@ -246,60 +240,16 @@ static struct engine_address journal(const struct teller *teller)
                                     bytes_of(names + teller->number, 1) };
 }
 
-static uint8_t balance(struct engine_write *write, const struct engine_address *address,
-                       enum engine_status *status)
-{
-    struct engine_value value;
-    uint8_t units = 0;
-    enum engine_status found = engine_write_get(write, address, &value);
-    if (found == ENGINE_OK)
-        units = value.bytes.data[0];
-    else
-        *status = found;
-    engine_value_release(&value);
-    return units;
-}
-
 static enum engine_status transfer(struct teller *teller, struct engine *engine, uint64_t from,
                                    uint64_t to, uint32_t number)
 {
-    struct engine_address addresses[] = { account(from), account(to) }, entry = journal(teller);
+    struct engine_address entry = journal(teller);
     struct engine_write *write;
-    enum engine_status status = engine_write_begin(engine, addresses, 2, &write);
+    enum engine_status status = accounts_move(engine, from, to, &write);
     if (status != ENGINE_OK)
         return status;
-    uint8_t left = balance(write, &addresses[0], &status);
-    uint8_t right = balance(write, &addresses[1], &status);
-    if (status != ENGINE_OK) {
-        engine_write_abandon(write);
-        return status;
-    }
-    if (left > 0) {
-        left--;
-        right++;
-    }
-    engine_write_put(write, &addresses[0], bytes_of(&left, 1));
-    engine_write_put(write, &addresses[1], bytes_of(&right, 1));
     engine_write_put(write, &entry, bytes_of(&number, sizeof number));
     return engine_write_commit_wait(write);
-}
-
-static enum engine_status audit(struct engine *engine, unsigned *total)
-{
-    struct engine_address addresses[ACCOUNTS];
-    struct engine_write *write;
-    for (uint64_t i = 0; i < ACCOUNTS; i++)
-        addresses[i] = account(i);
-    enum engine_status status = engine_write_begin(engine, addresses, ACCOUNTS, &write);
-    if (status != ENGINE_OK)
-        return status;
-    *total = 0;
-    for (size_t i = 0; i < ACCOUNTS; i++)
-        *total += balance(write, &addresses[i], &status);
-    if (status == ENGINE_OK)
-        return engine_write_commit_wait(write);
-    engine_write_abandon(write);
-    return status;
 }
 
 static void *run_teller(void *argument)
@@ -314,8 +264,8 @@ static void *run_teller(void *argument)
         uint64_t to = (from + 1 + random_below(&random, ACCOUNTS - 1)) % ACCOUNTS;
         unsigned total = 0;
         bool audits = random_below(&random, 8) == 0;
-        enum engine_status status =
-            audits ? audit(engine, &total) : transfer(teller, engine, from, to, number);
+        enum engine_status status = audits ? accounts_sum(engine, ACCOUNTS, &total)
+                                           : transfer(teller, engine, from, to, number);
         assert_true(status == ENGINE_OK || status == ENGINE_CONFLICT || status == ENGINE_BUSY ||
                     status == ENGINE_UNKNOWN || status == ENGINE_IO);
         if (audits && status == ENGINE_OK)
@@ -345,11 +295,7 @@ static void what_was_acknowledged_survives_osds_that_die_one_after_another(void 
     rados_fixture_new_space(space);
     for (size_t i = 0; i < SERVERS; i++)
         bank.engines[i] = open_on(rados_fixture_open(space, 0));
-    for (uint64_t i = 0; i < ACCOUNTS; i++) {
-        uint8_t units = START;
-        struct engine_address address = account(i);
-        engine_fixture_put(bank.engines[0], address.place, address.key, bytes_of(&units, 1));
-    }
+    accounts_create(bank.engines[0], ACCOUNTS, START);
     for (unsigned i = 0; i < THREADS; i++) {
         tellers[i] = (struct teller){ &bank, i, 0 };
         assert_int_equal(pthread_create(&threads[i], NULL, run_teller, &tellers[i]), 0);
@@ -367,7 +313,7 @@ static void what_was_acknowledged_survives_osds_that_die_one_after_another(void 
         pthread_join(threads[i], NULL);
     unsigned total = 0;
     assert_int_equal(commit_engine_sweep(bank.engines[0]), ENGINE_OK);
-    assert_int_equal(audit(bank.engines[1], &total), ENGINE_OK);
+    assert_int_equal(accounts_sum(bank.engines[1], ACCOUNTS, &total), ENGINE_OK);
     assert_int_equal(total, ACCOUNTS * START);
     for (size_t i = 0; i < THREADS; i++) {
         struct engine_address entry = journal(&tellers[i]);

@@ -411,7 +411,7 @@ static bool prepare(struct api_call *call, struct execution *execution)
                                     &settings->tags);
 }
 
-/* What cannot be told before the stacks are locked. `*is_current` false: begin again. */
+/* The checks that need the stacks' locks. `*is_current` false: begin again. */
 static bool check_prepared(struct api_call *call, const struct set_request *request,
                            const struct execution *execution, bool *is_current)
 {

@@ -182,7 +182,7 @@ size_t stack_request_needs(const struct template *template, struct bytes out[2],
 /* --- Changing --- */
 
 /* Templates are evaluated while the stacks are not locked. An operation copies the stack,
- * evaluates, locks, and goes on if nothing has changed meanwhile; otherwise it begins again, at
+ * evaluates, locks, and proceeds if nothing has changed meanwhile; otherwise it begins again, at
  * most so often. */
 enum { STACK_REQUEST_ATTEMPTS_MAX = 4 };
 struct stack_basis {

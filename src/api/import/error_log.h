@@ -38,7 +38,7 @@ struct error_log *error_log_open(const char *folder, const char *id, const char 
 void error_log_close(struct error_log *log); /* Closing NULL is allowed. */
 
 void error_log_add(struct error_log *log, const struct error_line *line);
-/* Writes and syncs all lines. A failure is logged, and the lines are lost: the import goes on. */
+/* Writes and syncs all lines. A failure is logged, and the lines are lost: the import continues. */
 void error_log_sync(struct error_log *log);
 /* The size with all lines that were synced. */
 uint64_t error_log_size(const struct error_log *log);

@@ -23,7 +23,7 @@ struct object_input {
     bool open; /* An object is being read. */
     uint64_t size;
     uint64_t offset;   /* Up to here the object was fed. */
-    bool ended;        /* The reader was told its end. */
+    bool ended;        /* The reader knows its end. */
     bool refused_wait; /* By `before_wait`. */
     uint8_t *piece;
 };
@@ -59,7 +59,7 @@ static enum object_input_step failed_step(const struct object_input *input)
 
 /* --- The list --- */
 
-/* Counts all objects and their sizes, so that progress can be told and too many are refused. */
+/* Counts all objects and their sizes, so that progress can be shown and too many are refused. */
 static bool sum_up(struct object_input *input)
 {
     char after[OBJECT_KEY_SIZE_MAX + 1];

@@ -1,7 +1,7 @@
 /* replica_update.c -- see replica_update.h.
  *
  * Access is decided three times over: UpdateTable here by the declaration of the operation; the
- * action on the replica, of the table of the other region, before anything of the state is told;
+ * action on the replica, of the table of the other region, before anything of the state shows;
  * and by the other region's server, about the servers' own key.
  */
 #include "api/table/replica_update.h"
@@ -300,7 +300,7 @@ static bool forget_member(struct api_call *call, const struct replica_request *r
         return replica_rules_refuse_unsettled(&call->error);
     bool found = replica_group_forget(call->arena, &changed, request->region);
     assert(found); /* By is_second_removal. */
-    log_write(LOG_WARN, "replica", "table %.*s: goes on without %.*s, which does not answer",
+    log_write(LOG_WARN, "replica", "table %.*s: continues without %.*s, which does not answer",
               BYTES_FMT(before->name), BYTES_FMT(request->region));
     return found && finish(call, &changed, table, before, (struct bytes){ 0 });
 }

@@ -1,7 +1,7 @@
 /* transaction_read.c -- see transaction_read.h.
  *
  * Reads see all of a transaction under way or nothing of it (read/read_items.h), so they do not
- * conflict with it. They are refused only where the server was told to refuse conflicts.
+ * conflict with it. They are refused only with `refuse_conflicts` (api/api.h).
  */
 #include "api/transaction/transaction_read.h"
 #include <assert.h>
