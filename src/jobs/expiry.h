@@ -2,7 +2,7 @@
  *
  * It reads the fronts of the expiry queues (table/expiry_queue.h), so its cost follows the number
  * of expired items. It deletes in small batches of the one write path: each item is read again
- * under its latch, and goes only if it still is expired. Index entries and change records follow
+ * under its latch, and deleted only if it is still expired. Index entries and change records follow
  * from that, as for any deletion; the records name the service as the author. Tables take turns, a
  * slice each.
  */

@@ -192,7 +192,7 @@ static bool find_state(struct arena *arena, const struct item *item, enum job_st
     return false;
 }
 
-static bool find_figures(struct arena *arena, const struct item *item, struct job_record *out)
+static bool decode_numbers(struct arena *arena, const struct item *item, struct job_record *out)
 {
     uint64_t *times, *numbers, *hold;
     if (!find_numbers(arena, item, "t", TIME_COUNT, &times) ||
@@ -223,7 +223,7 @@ bool job_record_decode(struct arena *arena, struct bytes key, struct bytes store
         return false;
     out->letter = (enum job_letter)key.data[0];
     memcpy(out->id, key.data + 1, JOB_ID_SIZE);
-    return find_state(arena, &item, &out->state) && find_figures(arena, &item, out) &&
+    return find_state(arena, &item, &out->state) && decode_numbers(arena, &item, out) &&
            find_optional(arena, &item, "n", TABLE_NAME_SIZE_MAX, &out->table_name) &&
            find_optional(arena, &item, "u", UUID_SIZE_MAX, &out->table_uuid) &&
            find_binary(arena, &item, "k", JOB_TOKEN_SIZE_MAX, &out->token) &&

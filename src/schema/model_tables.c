@@ -182,7 +182,7 @@ static void keep_last(struct model_reader *reader, struct model_table *table,
     table->row_count = kept;
 }
 
-/* What nobody sees in the text of a key, such as a tab at its end. */
+/* Invisible characters in the text of a key, such as a tab at its end. */
 static bool has_invisible(const struct json_node *value)
 {
     struct bytes text = json_tree_string(value, "S");

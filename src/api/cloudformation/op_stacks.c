@@ -226,7 +226,8 @@ static const struct shape_field delete_fields[] = {
 static const struct shape delete_shape = { SHAPE_STRUCTURE_OF(struct delete_request, delete_fields),
                                            .type_name = "DeleteStackInput" };
 
-/* What tells about alarms and the like which the stack may delete; nothing if nobody is asked. */
+/* Evaluates the template in force, which names the alarms and the like that the stack may delete.
+ * Nothing if policies are not checked. */
 static bool evaluate_deletion(struct api_call *call, const struct stack *stack,
                               struct stack_evaluation *before)
 {

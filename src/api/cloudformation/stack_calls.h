@@ -6,8 +6,8 @@
  * in a later turn.
  *
  * With `auth`, every request that changes something is decided about as one of the caller that
- * began the operation, with the policies that its key has when the request is sent. What the driver
- * reads is shown to nobody, so that nothing is asked for it. */
+ * began the operation, with the policies that its key has when the request is sent. The driver
+ * shows nobody what it reads, so its reads need no decision. */
 #ifndef STATOR_API_CLOUDFORMATION_STACK_CALLS_H
 #define STATOR_API_CLOUDFORMATION_STACK_CALLS_H
 #include <stdbool.h>

@@ -114,7 +114,7 @@ static int64_t next_order(struct stack_turn *turn)
 }
 
 /* Whether the name is that of another table than the ones that the record stands for. A table with
- * the stack's tags that no record has was retained, and is nobody's to change either. */
+ * the stack's tags that no record has was retained: it must not be changed either. */
 static bool is_taken(struct stack_turn *turn, const struct stack_resource *resource,
                      struct bytes name)
 {

@@ -20,7 +20,7 @@ struct stack_turn {
 };
 
 /* --- Storing: false if the store failed, or somebody else has changed the stack's course; the turn
- * is over then --- */
+ * ends then --- */
 
 /* Stores the stack, and with an event the resource. `resource` NULL: the stack alone, without an
  * event. */

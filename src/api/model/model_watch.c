@@ -1,6 +1,6 @@
 /* model_watch.c -- see model_watch.h.
  *
- * Loops never wait: whoever finds the table of entries locked counts as "not told apart", besides
+ * Loops never wait: a violation that finds the table of entries locked counts as not listed, and in
  * the total of its rule, which is atomic. */
 #include "api/model/model_watch.h"
 #include <pthread.h>
@@ -37,7 +37,7 @@ struct entry {
 struct watch {
     struct table_runtime_part part;
     _Atomic uint64_t totals[ENTITY_RULE_COUNT];
-    _Atomic uint64_t untold; /* In the totals, and in no entry. */
+    _Atomic uint64_t unlisted; /* In the totals, and in no entry. */
     _Atomic int64_t since_ms;
     pthread_mutex_t mutex; /* Guards what follows. */
     struct entry *entries;
@@ -112,12 +112,12 @@ void model_watch_count(struct table_runtime *runtime, const struct entity_violat
     copy_text(wanted.caller, caller);
     atomic_fetch_add(&watch->totals[violation->rule], 1);
     if (pthread_mutex_trylock(&watch->mutex) != 0) {
-        atomic_fetch_add(&watch->untold, 1);
+        atomic_fetch_add(&watch->unlisted, 1);
         return;
     }
     struct entry *entry = find_entry(watch, &wanted);
     if (entry == NULL) {
-        atomic_fetch_add(&watch->untold, 1);
+        atomic_fetch_add(&watch->unlisted, 1);
     } else {
         entry->count++;
         entry->last_ms = now_ms;
@@ -159,7 +159,7 @@ void model_watch_reset(struct table_runtime *runtime, int64_t now_ms)
     watch->entry_count = 0;
     for (size_t i = 0; i < ENTITY_RULE_COUNT; i++)
         atomic_store(&watch->totals[i], 0);
-    atomic_store(&watch->untold, 0);
+    atomic_store(&watch->unlisted, 0);
     atomic_store(&watch->since_ms, now_ms);
     pthread_mutex_unlock(&watch->mutex);
 }
@@ -261,6 +261,6 @@ void model_watch_write(struct json_writer *writer, struct table_runtime *runtime
     pthread_mutex_unlock(&watch->mutex);
     json_close_array(writer);
     json_write_name(writer, "NotListed");
-    json_write_integer(writer, (int64_t)atomic_load(&watch->untold));
+    json_write_integer(writer, (int64_t)atomic_load(&watch->unlisted));
     json_close_object(writer);
 }
