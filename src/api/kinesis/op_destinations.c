@@ -234,8 +234,8 @@ static bool update(struct api_call *call, const struct destination_request *requ
         found < destinations_count(destinations) ? destinations_at(destinations, found) : NULL;
     if (definition == NULL)
         return error_validation(&call->error,
-                                INVALID_STATE "No streaming destination with streamArn: %.*s found "
-                                              "for table with tableName: %.*s",
+                                INVALID_STATE "No streaming destination with streamArn: %.*s is "
+                                              "enabled for the table: %.*s",
                                 BYTES_FMT(request->stream_arn), BYTES_FMT(table->name));
     if (definition->status != DESTINATION_ACTIVE)
         return error_validation(&call->error,

@@ -86,7 +86,7 @@ static void a_request_is_checked_before_its_table_is_looked_for(void **state)
           "{'TableName':'orders','StreamArn':'" ARN "','UpdateKinesisStreamingConfiguration':" MICRO
           "}",
           INVALID_STATE "No streaming destination with streamArn: " ARN
-                        " found for table with tableName: orders",
+                        " is enabled for the table: orders",
           ERROR_VALIDATION },
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
