@@ -33,6 +33,7 @@ enum {
     NEWER = 1000,  /* Items that are in the memtable as well. */
     ITEM_CACHE_SIZE = 64 * 1024 * 1024,
     GROUP_SIZE = 16,
+    STRIDE = 97,        /* Between keys of one request; no divisor of ITEMS. */
     WARM_UP_ROUNDS = 8, /* More than an item must be read to be kept with its form. */
     NOTE_SIZE = 197     /* Makes an item of 300 bytes, names and values. */
 };
@@ -291,6 +292,32 @@ static size_t run_refused(struct bench *bench, struct bytes operation, struct by
     return call.base.error.message.len;
 }
 
+/* A page of 1 MB of 300-byte items. */
+static size_t scan(void *context)
+{
+    struct bench *bench = context;
+    struct bytes body = BYTES("{\"TableName\":\"bench-query\"}");
+    return run_measured(bench, BYTES("Scan"), &body, 1);
+}
+
+/* Those of a table that is read through once never come into the item cache. */
+static size_t batch_get(void *context)
+{
+    enum { KEYS = 100 };
+    struct bench *bench = context;
+    struct buffer text;
+    buffer_init(&text, bench->arena);
+    uint64_t first = random_below(&bench->random, ITEMS);
+    for (uint64_t i = 0; i < KEYS; i++)
+        buffer_append_bytes(&text,
+                            arena_printf(bench->arena, "%s{\"pk\":{\"S\":\"%08" PRIu64 "\"}}",
+                                         i == 0 ? "" : ",", (first + i * STRIDE) % ITEMS));
+    struct bytes body =
+        arena_printf(bench->arena, "{\"RequestItems\":{\"bench\":{\"Keys\":[%.*s]}}}",
+                     BYTES_FMT(buffer_bytes(&text)));
+    return run_measured(bench, BYTES("BatchGetItem"), &body, 1);
+}
+
 static size_t refused_get(void *context)
 {
     struct bench *bench = context;
@@ -312,6 +339,16 @@ static size_t query(void *context)
     struct bench *bench = context;
     struct bytes body = query_body(bench, random_below(&bench->random, ITEMS / PER_KEY));
     return run_measured(bench, BYTES("Query"), &body, 1);
+}
+
+static struct bytes transaction_body(struct bench *bench)
+{
+    uint64_t first = random_below(&bench->random, ITEMS);
+    struct bytes puts[2];
+    for (uint64_t i = 0; i < COUNT_OF(puts); i++)
+        puts[i] = put_item_body(bench, "bench", (first + i * STRIDE) % ITEMS, 0);
+    return arena_printf(bench->arena, "{\"TransactItems\":[{\"Put\":%.*s},{\"Put\":%.*s}]}",
+                        BYTES_FMT(puts[0]), BYTES_FMT(puts[1]));
 }
 
 static struct bytes any_put_item_body(struct bench *bench)
@@ -382,6 +419,16 @@ static size_t update_items_together(void *context)
     return write_items(context, BYTES("UpdateItem"), any_update_item_body, GROUP_SIZE);
 }
 
+static size_t transaction(void *context)
+{
+    return write_items(context, BYTES("TransactWriteItems"), transaction_body, 1);
+}
+
+static size_t transactions_together(void *context)
+{
+    return write_items(context, BYTES("TransactWriteItems"), transaction_body, GROUP_SIZE);
+}
+
 /* Reads everything often enough for the item cache to keep it. */
 static void warm_up(struct bench *bench)
 {
@@ -404,12 +451,18 @@ static const struct measured {
     { "api_query_10", query, ITEM_CACHE_SIZE },
     { "api_get_item_not_cached", get_item, 0 },
     { "api_query_10_not_cached", query, 0 },
+    { "api_scan_not_cached", scan, 0 },
+    { "api_batch_get_100_not_cached", batch_get, 0 },
+    { "api_scan", scan, ITEM_CACHE_SIZE },
+    { "api_batch_get_100", batch_get, ITEM_CACHE_SIZE },
     { "api_put_item", put_item, ITEM_CACHE_SIZE },
     { "api_put_item_16", put_items_together, ITEM_CACHE_SIZE },
     { "api_put_item_16_changed", put_changed_items_together, ITEM_CACHE_SIZE },
     { "api_put_item_16_new", put_new_items_together, ITEM_CACHE_SIZE },
     { "api_update_item", update_item, ITEM_CACHE_SIZE },
     { "api_update_item_16", update_items_together, ITEM_CACHE_SIZE },
+    { "api_transaction_2", transaction, ITEM_CACHE_SIZE },
+    { "api_transaction_2_16", transactions_together, ITEM_CACHE_SIZE },
     { "api_get_item_refused", refused_get, ITEM_CACHE_SIZE },
     { "api_put_item_refused", refused_put, ITEM_CACHE_SIZE },
     { "api_put_item_model", put_item, ITEM_CACHE_SIZE },
@@ -434,7 +487,8 @@ static void prepare(struct bench *bench, const struct measured *measured)
         bench->options.item_cache_size = measured->item_cache_size;
         restart(bench);
     }
-    warm_up(bench);
+    if (measured->item_cache_size > 0)
+        warm_up(bench);
     if (strstr(measured->name, "refused") != NULL && !bench->has_refusing_table)
         create_refusing_table(bench);
     if (strstr(measured->name, "recovery") != NULL && !bench->has_recovery)
@@ -484,6 +538,8 @@ int main(int argc, char **argv)
         run_calls(&bench, argv[2], strtol(argv[3], NULL, 10));
     else
         for (size_t i = 0; i < COUNT_OF(measures); i++) {
+            if (measures[i].work == scan) /* Thousands of items in each call. */
+                continue;
             prepare(&bench, &measures[i]);
             measure(measures[i].name, bench.arena, measures[i].work, &bench);
         }
