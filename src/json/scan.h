@@ -2,8 +2,8 @@
  *
  * Most bytes of requests and answers are plain text inside strings, so these loops decide the speed
  * of the reader and the writer. Each takes 16 bytes a step with SSE2, 8 without; none reads or
- * writes at or behind the end. The portable forms are always compiled, so that a test can hold them
- * against the others.
+ * writes at or behind the end, but for scan_copy_short. The portable forms are always compiled, so
+ * that a test can hold them against the others.
  */
 #ifndef STATOR_JSON_SCAN_H
 #define STATOR_JSON_SCAN_H
@@ -123,6 +123,20 @@ static inline size_t scan_copy_blocks(uint8_t *to, const uint8_t *from, size_t s
     return size;
 }
 #endif
+
+enum { SCAN_BLOCK_SIZE = 16 };
+
+/* scan_copy_unescaped of at most a block, where a whole block can be read and written. */
+static inline size_t scan_copy_short(uint8_t *to, const uint8_t *from, size_t size)
+{
+#if defined(__SSE2__)
+    __m128i block = _mm_loadu_si128((const __m128i *)(const void *)from);
+    _mm_storeu_si128((__m128i *)(void *)to, block);
+    return (size_t)__builtin_ctz((unsigned)scan_block_escapes(block) | 1U << size);
+#else
+    return scan_copy_portable(to, from, size);
+#endif
+}
 
 /* Copies up to the first byte that needs an escape; returns how many there are before it. `to` has
  * room for all, and what is behind the copied part there is undefined. The last block overlaps the

@@ -95,6 +95,13 @@ static void append_escaped(struct buffer *out, const uint8_t *at, const uint8_t 
     }
 }
 
+static void append_text(struct buffer *out, struct bytes text)
+{
+    size_t clean = scan_copy_unescaped(buffer_reserve(out, text.len), text.data, text.len);
+    out->len += clean;
+    append_escaped(out, text.data + clean, text.data + text.len);
+}
+
 void json_write_framed(struct json_writer *writer, const struct json_frame *frame,
                        struct bytes value)
 {
@@ -113,6 +120,74 @@ void json_write_framed(struct json_writer *writer, const struct json_frame *fram
     writer->out->len += frame->behind_size;
     writer->needs_comma = true;
 }
+
+static __attribute__((noinline)) size_t copy_long(uint8_t *to, struct bytes text)
+{
+    return scan_copy_unescaped(to, text.data, text.len);
+}
+
+/* `to` has room for a block more. */
+static inline __attribute__((always_inline)) size_t copy_unescaped(uint8_t *to, struct bytes text,
+                                                                   const uint8_t *readable)
+{
+    return text.len <= SCAN_BLOCK_SIZE && readable - text.data >= SCAN_BLOCK_SIZE
+               ? scan_copy_short(to, text.data, text.len)
+               : copy_long(to, text);
+}
+
+/* A member that has something to escape. Apart, so that others save no registers for it. */
+static __attribute__((noinline)) void write_escaped_member(struct json_writer *writer,
+                                                           struct bytes name,
+                                                           const struct json_frame *frame,
+                                                           struct bytes value)
+{
+    buffer_append_byte(writer->out, '"');
+    append_text(writer->out, name);
+    buffer_append(writer->out, frame->before, frame->before_size);
+    append_text(writer->out, value);
+    buffer_append(writer->out, frame->behind, frame->behind_size);
+}
+
+static inline __attribute__((always_inline)) void
+write_member(struct json_writer *writer, struct bytes name, const uint8_t *name_readable,
+             const struct json_frame *frame, struct bytes value, const uint8_t *value_readable)
+{
+    enum { ROOM = 1 + 2 * JSON_FRAME_SIZE_MAX + SCAN_BLOCK_SIZE };
+    uint8_t *start = begin(writer, name.len + value.len + ROOM);
+    uint8_t *at = start;
+    writer->needs_comma = true;
+    *at++ = '"';
+    size_t clean = copy_unescaped(at, name, name_readable);
+    at += clean;
+    if (LIKELY(clean == name.len)) {
+        memcpy(at, frame->before, sizeof frame->before);
+        at += frame->before_size;
+        clean = copy_unescaped(at, value, value_readable);
+        at += clean;
+        if (LIKELY(clean == value.len)) {
+            memcpy(at, frame->behind, sizeof frame->behind);
+            writer->out->len += (size_t)(at - start) + frame->behind_size;
+            return;
+        }
+    }
+    write_escaped_member(writer, name, frame, value);
+}
+
+void json_write_framed_member(struct json_writer *writer, struct bytes name,
+                              const struct json_frame *frame, struct bytes value,
+                              const uint8_t *readable)
+{
+    write_member(writer, name, readable, frame, value, readable);
+}
+
+void json_write_made_member(struct json_writer *writer, struct bytes name,
+                            const struct json_frame *frame, struct bytes value,
+                            const uint8_t *name_readable)
+{
+    write_member(writer, name, name_readable, frame, value,
+                 value.data + value.len + SCAN_BLOCK_SIZE);
+}
+static_assert((int)JSON_BLOCK_SIZE == (int)SCAN_BLOCK_SIZE, "what scan_copy_short reads");
 
 void json_write_name(struct json_writer *writer, const char *name)
 {

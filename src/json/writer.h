@@ -58,6 +58,17 @@ struct json_frame {
 /* One value: the frame around `value`, which is escaped. */
 void json_write_framed(struct json_writer *writer, const struct json_frame *frame,
                        struct bytes value);
+/* A member and its value in one step: the frame begins with the name's closing quote and a colon.
+ * Short texts are copied as blocks of JSON_BLOCK_SIZE, and so read beyond their end: both are
+ * followed by memory up to `readable`. */
+enum { JSON_BLOCK_SIZE = 16 };
+void json_write_framed_member(struct json_writer *writer, struct bytes name,
+                              const struct json_frame *frame, struct bytes value,
+                              const uint8_t *readable);
+/* The same of a value that lies elsewhere than its name, and is followed by a block. */
+void json_write_made_member(struct json_writer *writer, struct bytes name,
+                            const struct json_frame *frame, struct bytes value,
+                            const uint8_t *name_readable);
 /* Text that is one JSON value already. */
 void json_write_raw(struct json_writer *writer, struct bytes value);
 

@@ -358,6 +358,18 @@ static void put_zeros(char *out, size_t *size, int count)
     *size += (size_t)count;
 }
 
+/* A positive number, all digits of which are stored, and none behind the point: most are. */
+static size_t format_natural(struct bytes encoded, char *out)
+{
+    const char *first = pair_text + (encoded.data[1] & 0xFE);
+    size_t size = first[0] != '0'; /* No zero leads. */
+    out[0] = first[0];
+    out[size++] = first[1];
+    for (size_t i = 2; i < encoded.len; i++, size += 2)
+        memcpy(out + size, pair_text + (encoded.data[i] & 0xFE), 2);
+    return size;
+}
+
 size_t number_format_encoded(struct bytes encoded, char out[NUMBER_TEXT_MAX])
 {
     assert(encoded.len >= 2 && encoded.len <= NUMBER_ENCODED_MAX);
@@ -365,6 +377,8 @@ size_t number_format_encoded(struct bytes encoded, char out[NUMBER_TEXT_MAX])
     int exponent = (encoded.data[0] ^ flip) - SIGN_BIT + PAIR_EXPONENT_MIN;
     size_t size = 0;
 
+    if (flip == 0 && (int)encoded.len == exponent + 2)
+        return format_natural(encoded, out);
     if (encoded.len == 2 && encoded.data[0] == SIGN_BIT && encoded.data[1] == 0) {
         out[0] = '0';
         return 1;

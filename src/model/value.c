@@ -9,23 +9,8 @@
 #include "base/arena.h"
 #include "model/limits.h"
 #include "model/number.h"
+#include "model/value_open.h"
 #include "model/varint.h"
-
-/* The first byte of a value. */
-enum tag {
-    TAG_S = 0x01,
-    TAG_N = 0x02,
-    TAG_B = 0x03,
-    TAG_FALSE = 0x04,
-    TAG_TRUE = 0x05,
-    TAG_NULL = 0x06,
-    TAG_L = 0x07,
-    TAG_M = 0x08,
-    TAG_SS = 0x09,
-    TAG_NS = 0x0A,
-    TAG_BS = 0x0B,
-    TAG_COUNT,
-};
 
 static const enum value_type type_of_tag[TAG_COUNT] = {
     [TAG_S] = VALUE_S,       [TAG_N] = VALUE_N,       [TAG_B] = VALUE_B,   [TAG_FALSE] = VALUE_BOOL,
@@ -85,39 +70,12 @@ enum value_type value_type_of_member(enum value_type set)
 
 /* --- Opening and walking --- */
 
-static struct bytes bytes_behind(struct bytes value, size_t size)
-{
-    return bytes_of(value.data + size, value.len - size);
-}
-
-/* Takes a length and that many bytes. */
-static inline bool take_prefixed(struct bytes *in, struct bytes *out)
-{
-    struct bytes rest = *in;
-    uint32_t size;
-    if (!varint_read(&rest, &size) || size > rest.len)
-        return false;
-    *out = bytes_of(rest.data, size);
-    *in = bytes_behind(rest, size);
-    return true;
-}
-
-static inline bool take_number(struct bytes *in, struct bytes *out)
-{
-    size_t size = number_encoded_size(*in);
-    if (size == 0)
-        return false;
-    *out = bytes_of(in->data, size);
-    *in = bytes_behind(*in, size);
-    return true;
-}
-
 bool value_open(struct bytes *in, struct value *out)
 {
     if (in->len == 0 || in->data[0] == 0 || in->data[0] >= TAG_COUNT)
         return false;
     const uint8_t *start = in->data;
-    struct bytes rest = bytes_behind(*in, 1), data = bytes_of(rest.data, 0);
+    struct bytes rest = value_behind(*in, 1), data = bytes_of(rest.data, 0);
     uint32_t count = 0;
     enum value_type type = type_of_tag[*start];
     switch (type) {
@@ -125,16 +83,16 @@ bool value_open(struct bytes *in, struct value *out)
     case VALUE_NULL:
         break;
     case VALUE_N:
-        if (!take_number(&rest, &data))
+        if (!value_take_number(&rest, &data))
             return false;
         break;
     case VALUE_S:
     case VALUE_B:
-        if (!take_prefixed(&rest, &data))
+        if (!value_take_prefixed(&rest, &data))
             return false;
         break;
     default:
-        if (!take_prefixed(&rest, &data) || !varint_read(&data, &count))
+        if (!value_take_prefixed(&rest, &data) || !varint_read(&data, &count))
             return false;
     }
     out->type = type;
@@ -157,7 +115,7 @@ struct value value_view(struct bytes encoded)
 
 bool value_open_member(struct bytes *in, struct bytes *name, struct value *out)
 {
-    return take_prefixed(in, name) && value_open(in, out);
+    return value_take_prefixed(in, name) && value_open(in, out);
 }
 
 void value_iter_init(struct value_iter *iter, const struct value *container)
@@ -177,10 +135,10 @@ bool value_iter_next(struct value_iter *iter, struct bytes *name, struct value *
         return value_open(&iter->rest, out);
     case VALUE_NS:
         *out = (struct value){ .type = VALUE_N };
-        return take_number(&iter->rest, &out->data);
+        return value_take_number(&iter->rest, &out->data);
     default:
         *out = (struct value){ .type = iter->container == VALUE_SS ? VALUE_S : VALUE_B };
-        return take_prefixed(&iter->rest, &out->data);
+        return value_take_prefixed(&iter->rest, &out->data);
     }
 }
 
@@ -189,18 +147,18 @@ static bool skip_value(struct bytes *in)
 {
     if (in->len == 0)
         return false;
-    struct bytes rest = bytes_behind(*in, 1), skipped;
+    struct bytes rest = value_behind(*in, 1), skipped;
     switch (in->data[0]) {
     case TAG_FALSE:
     case TAG_TRUE:
     case TAG_NULL:
         break;
     case TAG_N:
-        if (!take_number(&rest, &skipped))
+        if (!value_take_number(&rest, &skipped))
             return false;
         break;
     default:
-        if (!take_prefixed(&rest, &skipped))
+        if (!value_take_prefixed(&rest, &skipped))
             return false;
     }
     *in = rest;
@@ -210,7 +168,7 @@ static bool skip_value(struct bytes *in)
 bool value_find_member(struct bytes members, struct bytes name, struct value *out)
 {
     struct bytes found;
-    while (take_prefixed(&members, &found)) {
+    while (value_take_prefixed(&members, &found)) {
         int order = value_compare_names(found, name);
         if (order >= 0)
             return order == 0 && value_open(&members, out);

@@ -18,6 +18,7 @@
 #include "model/limits.h"
 #include "model/number.h"
 #include "model/serialization.h"
+#include "model/value_open.h"
 
 /* Observed: rules of the first kind are reported before those of the second wherever they stand,
  * and those before the third; within one kind the first in the text is. */
@@ -510,6 +511,13 @@ bool item_json_read(struct json_reader *reader, struct arena *arena, struct item
 static const struct json_frame member_frame = JSON_FRAME("\"", "\"");
 static const struct json_frame string_frame = JSON_FRAME("{\"S\":\"", "\"}");
 static const struct json_frame number_frame = JSON_FRAME("{\"N\":\"", "\"}");
+/* The same behind a name. */
+static const struct json_frame string_member = JSON_FRAME("\":{\"S\":\"", "\"}");
+static const struct json_frame number_member = JSON_FRAME("\":{\"N\":\"", "\"}");
+/* Values without content. */
+static const struct json_frame true_member = JSON_FRAME("\":{\"BOOL", "\":true}");
+static const struct json_frame false_member = JSON_FRAME("\":{\"BOOL", "\":false}");
+static const struct json_frame null_member = JSON_FRAME("\":{\"NULL", "\":true}");
 
 static void write_number(struct json_writer *writer, const struct json_frame *frame,
                          struct bytes encoded)
@@ -529,16 +537,74 @@ static void write_set_member(struct json_writer *writer, const struct value *val
         json_write_base64(writer, value->data);
 }
 
+/* Apart, so that members that are no numbers need no room for one. */
+static __attribute__((noinline)) void write_number_member(struct json_writer *writer,
+                                                          struct bytes name, struct bytes encoded,
+                                                          const uint8_t *readable)
+{
+    char text[NUMBER_TEXT_MAX + JSON_BLOCK_SIZE];
+    size_t size = number_format_encoded(encoded, text);
+    json_write_made_member(writer, name, &number_member, bytes_of(text, size), readable);
+}
+
+static __attribute__((noinline)) bool write_other_member(struct json_writer *writer,
+                                                         struct bytes name, struct bytes *in)
+{
+    struct value value;
+    if (!value_open(in, &value))
+        return false;
+    json_write_name_bytes(writer, name);
+    value_json_write(writer, &value);
+    return true;
+}
+
+/* The members of a map or an item: most are written in one step each. Ends where the bytes are no
+ * member. */
+static void write_members(struct json_writer *writer, struct bytes members)
+{
+    const uint8_t *end = members.data + members.len;
+    struct bytes name, data;
+    while (value_take_prefixed(&members, &name) && members.len > 0) {
+        struct bytes rest = value_behind(members, 1);
+        const struct json_frame *frame;
+        switch (members.data[0]) {
+        case TAG_S:
+            if (!value_take_prefixed(&rest, &data))
+                return;
+            frame = &string_member;
+            break;
+        case TAG_N:
+            if (!value_take_number(&rest, &data))
+                return;
+            write_number_member(writer, name, data, end);
+            members = rest;
+            continue;
+        case TAG_TRUE:
+        case TAG_FALSE:
+            frame = members.data[0] == TAG_TRUE ? &true_member : &false_member;
+            data = bytes_of(rest.data, 0);
+            break;
+        case TAG_NULL:
+            frame = &null_member;
+            data = bytes_of(rest.data, 0);
+            break;
+        default:
+            if (!write_other_member(writer, name, &members))
+                return;
+            continue;
+        }
+        json_write_framed_member(writer, name, frame, data, end);
+        members = rest;
+    }
+}
+
 static void write_elements(struct json_writer *writer, const struct value *container)
 {
     struct value_iter iter;
     struct value element;
-    struct bytes name;
     value_iter_init(&iter, container);
-    while (value_iter_next(&iter, &name, &element)) {
-        if (container->type == VALUE_M)
-            json_write_name_bytes(writer, name);
-        if (container->type == VALUE_L || container->type == VALUE_M)
+    while (value_iter_next(&iter, NULL, &element)) {
+        if (container->type == VALUE_L)
             value_json_write(writer, &element); /* NESTING_DEPTH_MAX deep at most. */
         else
             write_set_member(writer, &element);
@@ -551,7 +617,7 @@ static void write_container(struct json_writer *writer, const struct value *valu
     json_write_name(writer, value_type_name(value->type));
     if (value->type == VALUE_M) {
         json_open_object(writer);
-        write_elements(writer, value);
+        write_members(writer, value->data);
         json_close_object(writer);
     } else {
         json_open_array(writer);
@@ -590,15 +656,8 @@ void value_json_write(struct json_writer *writer, const struct value *value)
 
 void item_json_write(struct json_writer *writer, const struct item *item)
 {
-    struct item_iter iter;
-    struct bytes name;
-    struct value value;
     json_open_object(writer);
-    item_iter_init(&iter, item);
-    while (item_iter_next(&iter, &name, &value)) {
-        json_write_name_bytes(writer, name);
-        value_json_write(writer, &value);
-    }
+    write_members(writer, item->attributes);
     json_close_object(writer);
 }
 

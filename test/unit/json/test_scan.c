@@ -45,6 +45,20 @@ static const uint8_t *scan_unescaped_portable(const uint8_t *at, const uint8_t *
     return end_of_copy(scan_copy_portable, at, end);
 }
 
+/* A block is read and written, whatever the size, and all behind the text is to be escaped. */
+static const uint8_t *scan_short(const uint8_t *at, const uint8_t *end)
+{
+    uint8_t from[SCAN_BLOCK_SIZE], to[SCAN_BLOCK_SIZE];
+    size_t size = (size_t)(end - at);
+    if (size > sizeof from)
+        return scan_unescaped(at, end);
+    memset(from, '"', sizeof from);
+    memcpy(from, at, size);
+    size_t copied = scan_copy_short(to, from, size);
+    assert_memory_equal(to, at, copied);
+    return at + copied;
+}
+
 /* One byte of each value at each place of a text of each size; `filler` everywhere else. */
 static void check_every_byte(struct arena *arena, scan_function *scan, bool (*passes)(uint8_t),
                              uint8_t filler)
@@ -74,6 +88,8 @@ static void unescaped_text_ends_at_the_first_byte_to_escape(void **state)
 {
     check_every_byte(*state, scan_unescaped, is_unescaped, 'a');
     check_every_byte(*state, scan_unescaped, is_unescaped, 0xFF);
+    check_every_byte(*state, scan_short, is_unescaped, 'a');
+    check_every_byte(*state, scan_short, is_unescaped, 0xFF);
     check_every_byte(*state, scan_unescaped_portable, is_unescaped, 0x80);
     check_every_byte(*state, scan_unescaped_portable, is_unescaped, ']'); /* One above \. */
 }
@@ -81,7 +97,7 @@ static void unescaped_text_ends_at_the_first_byte_to_escape(void **state)
 static void an_empty_text_ends_at_once(void **state)
 {
     static scan_function *const scans[] = { scan_plain, scan_plain_portable, scan_unescaped,
-                                            scan_unescaped_portable };
+                                            scan_unescaped_portable, scan_short };
     const uint8_t *end = arena_alloc(*state, 0);
     for (size_t i = 0; i < COUNT_OF(scans); i++)
         assert_ptr_equal(scans[i](end, end), end);

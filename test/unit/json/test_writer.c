@@ -94,6 +94,44 @@ static void a_frame_stands_around_the_same_escapes(void **state)
     }
 }
 
+typedef void member_writer(struct json_writer *writer, struct bytes name,
+                           const struct json_frame *frame, struct bytes value,
+                           const uint8_t *readable);
+
+static void check_member(struct fixture *fixture, member_writer *write, size_t n, size_t v,
+                         struct bytes behind)
+{
+    static const struct json_frame frame = JSON_FRAME("\":{\"S\":\"", "\"}");
+    struct bytes name = strings[n].value, value = strings[v].value;
+    const struct bytes parts[] = { name, value, behind };
+    struct bytes all = arena_join(fixture->arena, parts, COUNT_OF(parts)); /* Poison follows it. */
+    start(fixture);
+    json_open_object(&fixture->writer);
+    json_write_name(&fixture->writer, "a");
+    json_write_integer(&fixture->writer, 1);
+    write(&fixture->writer, bytes_of(all.data, name.len), &frame,
+          bytes_of(all.data + name.len, value.len), all.data + all.len);
+    json_write_name(&fixture->writer, "b");
+    json_write_integer(&fixture->writer, 2);
+    json_close_object(&fixture->writer);
+    assert_written(fixture, arena_printf(fixture->arena, "{\"a\":1,%.*s:{\"S\":%.*s},\"b\":2}",
+                                         BYTES_FMT(strings[n].want), BYTES_FMT(strings[v].want)));
+}
+
+static void a_member_is_a_name_and_a_framed_value(void **state)
+{
+    const struct bytes block = BYTES("\"\\\"\\\"\\\"\\\"\\\"\\\"\\\"\\");
+    assert_int_equal(block.len, JSON_BLOCK_SIZE);
+    for (size_t n = 0; n < COUNT_OF(strings); n++) {
+        for (size_t v = 0; v < COUNT_OF(strings); v++) {
+            check_member(*state, json_write_framed_member, n, v, BYTES(""));
+            check_member(*state, json_write_framed_member, n, v, BYTES("x"));
+            check_member(*state, json_write_framed_member, n, v, block);
+            check_member(*state, json_write_made_member, n, v, block);
+        }
+    }
+}
+
 static void every_byte_below_128_reads_back(void **state)
 {
     struct fixture *fixture = *state;
@@ -338,6 +376,7 @@ int main(void)
         TEST(strings_have_the_fewest_escapes),
         TEST(names_have_the_same_escapes),
         TEST(a_frame_stands_around_the_same_escapes),
+        TEST(a_member_is_a_name_and_a_framed_value),
         TEST(every_byte_below_128_reads_back),
         TEST(a_string_far_larger_than_the_buffer_is_written_whole),
         TEST(every_value_makes_room_for_itself),
