@@ -3,8 +3,9 @@
  *
  * A backup is a sub-folder with a manifest (archive/archive.h). Its files are copied next to those
  * that the store has, and its record is stored last, so that an interrupted import leaves at most
- * files that the next one overwrites. Those in the bucket stay where they are: the server reads
- * them there. Everything read is verified before it is stored.
+ * files that the next one overwrites. Those in the bucket stay where they are, and so do those in
+ * the store's own folder: the server reads them there. Everything read is verified before it is
+ * stored.
  */
 #include <assert.h>
 #include <errno.h>
@@ -67,16 +68,31 @@ struct copy {
     int to;
 };
 
+/* A file of that name is replaced, never written to: it may be a link to the one that is copied. */
 static bool copy_file(int folder, const char *name, void *context)
 {
     const struct copy *copy = context;
-    int from = file_open_at(folder, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC, 0);
-    int to =
-        file_open_at(copy->to, name, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
-    bool ok = from >= 0 && to >= 0 && copy_bytes(copy->import, from, to) && fsync(to) == 0;
+    struct stat state;
+    /* O_NONBLOCK: opening a pipe must not wait for its writer. */
+    int from = file_open_at(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0);
+    bool ok = from >= 0 && fstat(from, &state) == 0;
+    if (ok && !S_ISREG(state.st_mode)) {
+        file_close(from);
+        return true; /* No file of a backup. */
+    }
+    ok = ok && (unlinkat(copy->to, name, 0) == 0 || errno == ENOENT);
+    int to = ok ? file_open_at(copy->to, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600) : -1;
+    ok = to >= 0 && copy_bytes(copy->import, from, to) && fsync(to) == 0;
     file_close(from);
     file_close(to);
     return ok;
+}
+
+static bool is_same_folder(int one, int other)
+{
+    struct stat a, b;
+    return fstat(one, &a) == 0 && fstat(other, &b) == 0 && a.st_dev == b.st_dev &&
+           a.st_ino == b.st_ino;
 }
 
 static bool copy_files(struct import *import, int from, const char *name)
@@ -85,8 +101,9 @@ static bool copy_files(struct import *import, int from, const char *name)
     if (mkdirat(import->to, name, 0700) != 0 && errno != EEXIST)
         return false;
     copy.to = file_open_at(import->to, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
-    bool ok = copy.to >= 0 && folder_visit(from, copy_file, &copy) && fsync(copy.to) == 0 &&
-              fsync(import->to) == 0;
+    bool ok = copy.to >= 0 &&
+              (is_same_folder(from, copy.to) || folder_visit(from, copy_file, &copy)) &&
+              fsync(copy.to) == 0 && fsync(import->to) == 0;
     file_close(copy.to);
     return ok;
 }

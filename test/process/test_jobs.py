@@ -6,6 +6,7 @@ import http.server
 import json
 import pathlib
 import random
+import shutil
 import socket
 import subprocess
 import sys
@@ -205,6 +206,40 @@ def test_fresh_server_takes_over_a_folder_of_backups(tmp_path):
         client.restore_table_from_backup(TargetTableName="restored", BackupArn=arn)
         wait_active(client, "restored")
         assert keys_of(client, "restored") == expected
+        server.stop()
+    check(new)
+
+
+def test_fresh_server_takes_over_backups_that_lie_in_its_own_folder(tmp_path):
+    old, new = tmp_path / "old", tmp_path / "new"
+    with start(old) as server:
+        client = client_of(server)
+        fill(client, count=100)
+        arns = [back_up(client), back_up(client)]
+        expected = keys_of(client, "source")
+        server.stop()
+    with start(new) as server:
+        server.stop()
+    ids = [arn.rsplit("/", 1)[1] for arn in arns]
+    # One was copied there by hand; of the other, the files are links to the old ones.
+    shutil.copytree(old / "backups" / ids[0], new / "backups" / ids[0])
+    command = [stator_process.binary(), "backups", "import", str(new / "backups"), "--data-dir", str(new)]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert (result.stdout, result.stderr) == ("1 backups imported, 0 known already, 0 not usable\n", "")
+    (new / "backups" / ids[1]).mkdir()
+    for file in (old / "backups" / ids[1]).iterdir():
+        (new / "backups" / ids[1] / file.name).hardlink_to(file)
+    (old / "backups" / ids[1] / "folder").mkdir()  # Not of a backup.
+    command[3] = str(old / "backups")
+    result = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert (result.stdout, result.stderr) == ("1 backups imported, 1 known already, 0 not usable\n", "")
+    with start(new) as server:
+        client = client_of(server)
+        assert [s["BackupArn"] for s in client.list_backups()["BackupSummaries"]] == arns
+        for number, arn in enumerate(arns):
+            client.restore_table_from_backup(TargetTableName=f"restored-{number}", BackupArn=arn)
+            wait_active(client, f"restored-{number}")
+            assert keys_of(client, f"restored-{number}") == expected
         server.stop()
     check(new)
 
