@@ -19,6 +19,7 @@
 #include "jobs/bulk_load.h"
 #include "model/error.h"
 #include "model/item_record.h"
+#include "model/limits.h"
 #include "table/catalogue.h"
 
 /* --- Details --- */
@@ -171,7 +172,8 @@ static enum job_result open_source(struct turn *turn)
     struct restore_detail detail;
     struct item item;
     if (!restore_detail_decode(turn->arena, job_record(turn->job), &detail) ||
-        !item_open(detail.record, &item) ||
+        !item_open(detail.record, &item) || !item_verify(&item) ||
+        job_record(turn->job)->position.len >= BACKFILLED_SIZE_MAX ||
         !table_definition_decode(turn->arena, &item, &turn->source))
         return fail_engine(turn, ENGINE_CORRUPT);
     return detail.backup_id.data != NULL ? open_archive(turn, detail.backup_id)
@@ -196,7 +198,10 @@ static enum job_result next_item(struct turn *turn, struct source_item *out, boo
     if (status != ARCHIVE_ITEM)
         return fail_archive(turn, status, &err);
     *out = (struct source_item){ .exists = true };
-    if (!item_open(encoded, &out->item))
+    /* Checksums say that the bytes are those that somebody wrote: a folder of backups may come from
+     * anywhere, and what is wrong in an item would meet whoever reads it later. */
+    if (!item_open(encoded, &out->item) || !item_verify(&out->item) ||
+        out->item.size > ITEM_SIZE_MAX)
         return fail(turn, "BackupDamaged", "an item of the backup is damaged");
     return JOB_RESULT_COMPLETED;
 }
