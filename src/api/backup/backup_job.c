@@ -449,7 +449,8 @@ static enum job_result run_turn(struct turn *turn)
 {
     struct object_error err;
     struct backup_detail *detail = &turn->detail;
-    if (!backup_detail_decode(turn->arena, job_record(turn->job), detail)) {
+    if (!backup_detail_decode(turn->arena, job_record(turn->job), detail) ||
+        job_record(turn->job)->position.len >= BACKFILLED_SIZE_MAX) {
         job_fail(turn->job, "InternalServerError", "the record of the backup is damaged");
         return JOB_RESULT_FAILED;
     }

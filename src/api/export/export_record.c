@@ -67,8 +67,9 @@ bool export_detail_decode(struct arena *arena, const struct job_record *record,
     size_t time_count;
     struct error err;
     error_init(&err, arena);
-    if (!item_open(record->detail, &item) || !find_binary(&item, "b", &out->body) ||
-        !find_binary(&item, "d", &table) || !find_binary(&item, "f", &files) ||
+    if (!item_open(record->detail, &item) || !item_verify(&item) ||
+        !find_binary(&item, "b", &out->body) || !find_binary(&item, "d", &table) ||
+        !find_binary(&item, "f", &files) ||
         !item_record_find_numbers(arena, &item, "t", TIME_COUNT, &times, &time_count) ||
         time_count != TIME_COUNT || times[0] > INT64_MAX || times[1] > INT64_MAX)
         return false;
@@ -91,7 +92,7 @@ bool export_position_decode(struct bytes text, struct export_position *out)
     out->items = (int64_t)load_u64_be(text.data + 8);
     out->bytes = (int64_t)load_u64_be(text.data + 16);
     out->key = bytes_of(text.data + POSITION_SIZE, text.len - POSITION_SIZE);
-    return out->items >= 0 && out->bytes >= 0;
+    return out->items >= 0 && out->bytes >= 0 && out->key.len <= BACKFILLED_SIZE_MAX;
 }
 
 struct bytes export_position_encode(struct arena *arena, const struct export_position *position)
