@@ -301,6 +301,9 @@ static enum object_input_step read_records(struct bulk *bulk, enum engine_status
     for (*status = ENGINE_OK; *status == ENGINE_OK;) {
         struct item_record record;
         struct object_input_position before = *object_input_position(bulk->input);
+        /* The input asks between pieces only: megabytes, and nobody keeps the pace any more. */
+        if (job_is_stopping(bulk->job))
+            return OBJECT_INPUT_STOPPED;
         arena_reset(bulk->scratch);
         enum object_input_step step = object_input_next(bulk->input, bulk->scratch, &record);
         if (step == OBJECT_INPUT_ITEM)

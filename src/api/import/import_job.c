@@ -189,6 +189,8 @@ static enum object_input_step read_records(struct import *import, enum engine_st
 {
     for (*status = ENGINE_OK; *status == ENGINE_OK;) {
         struct item_record record;
+        if (job_is_stopping(import->job)) /* The input asks between pieces only. */
+            break;
         arena_reset(import->scratch);
         enum object_input_step step = object_input_next(import->input, import->scratch, &record);
         if (step == OBJECT_INPUT_ITEM)

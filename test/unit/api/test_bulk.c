@@ -340,12 +340,17 @@ static void a_pace_is_kept_and_a_cancelled_operation_stops(void **state)
     start(fixture, START(",'MaxWriteRequestUnits':1024"));
     char body[1200];
     snprintf(body, sizeof body, "{'BulkOperationArn':'%s'}", fixture->arn);
+    do /* Until it writes. */
+        assert_true(api_fixture_call(&fixture->api, "DescribeBulkOperation", body));
+    while (api_fixture_shows(&fixture->api, "'ProcessedItemCount':0"));
     assert_true(api_fixture_call(&fixture->api, "CancelBulkOperation", body));
     import_fixture_shows(fixture, "'BulkOperationStatus':'CANCELLING'}");
     import_fixture_wait(fixture);
     import_fixture_shows(fixture, "'BulkOperationStatus':'CANCELLED'");
     import_fixture_shows(fixture, "'FailureCode':'Cancelled','FailureMessage':'The bulk operation "
                                   "was cancelled'}");
+    /* It has not hurried through the rest of its objects. */
+    assert_false(api_fixture_shows(&fixture->api, "'ProcessedItemCount':2000"));
     assert_true(api_fixture_call(&fixture->api, "CancelBulkOperation", body));
     import_fixture_shows(fixture, "'BulkOperationStatus':'CANCELLED'}");
 }
