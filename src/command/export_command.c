@@ -331,6 +331,46 @@ static bool write_request(struct export *export, struct json_writer *json)
     return ok;
 }
 
+/* The export's job, as ListJobs shows it. */
+struct export_job {
+    struct arena *arena;
+    struct bytes arn; /* Ends with the job's id. */
+    uint64_t done, total;
+};
+
+static void keep_job(void *context, struct bytes element)
+{
+    struct export_job *job = context;
+    struct bytes id = answer_text(job->arena, element, "JobId");
+    if (id.len == 0 || id.len > job->arn.len ||
+        !bytes_equal(bytes_of(job->arn.data + job->arn.len - id.len, id.len), id))
+        return;
+    job->done = (uint64_t)answer_number(job->arena, element, "ItemsDone");
+    job->total = (uint64_t)answer_number(job->arena, element, "ItemsTotal");
+}
+
+/* DescribeExport tells no numbers before the end. Servers other than stator do not know ListJobs,
+ * and a key may lack the right: then there is no bar. */
+static void show_progress(struct export *export, struct arena *arena, struct bytes arn)
+{
+    struct export_job job = { .arena = arena, .arn = arn };
+    struct admin_client_refusal refusal = { 0 };
+    struct admin_client_call request = export->request;
+    struct bytes answer;
+    if (!export->bar.is_shown)
+        return;
+    request.operation = "ListJobs";
+    request.body = BYTES("{\"Kind\":\"export\",\"Active\":true,\"MaxResults\":100}");
+    request.refusal = &refusal;
+    if (admin_client_send(arena, &request, &answer) != COMMAND_OK) {
+        progress_bar_end(&export->bar);
+        return;
+    }
+    answer_visit(arena, answer_json(arena, answer, "Jobs"), keep_job, &job);
+    if (job.total > 0 || job.done > 0)
+        progress_bar_show(&export->bar, job.done, job.total, job.done, 0);
+}
+
 static int wait_for_export(struct export *export, struct bytes description)
 {
     struct arena *arena = export->call->arena;
@@ -338,8 +378,11 @@ static int wait_for_export(struct export *export, struct bytes description)
     struct bytes body = arena_printf(arena, "{\"ExportArn\":\"%.*s\"}", BYTES_FMT(arn));
     struct arena *answers = arena_create();
     int code = COMMAND_OK;
+    progress_bar_init(&export->bar, false);
     for (;;) {
         struct bytes status = answer_text(answers, description, "ExportStatus"), answer;
+        if (!bytes_equal_text(status, "IN_PROGRESS"))
+            progress_bar_end(&export->bar);
         if (bytes_equal_text(status, "COMPLETED")) {
             printf("%.*s\n", BYTES_FMT(answer_text(answers, description, "ExportManifest")));
             code = command_flush();
@@ -352,6 +395,7 @@ static int wait_for_export(struct export *export, struct bytes description)
             code = COMMAND_FAILED;
             break;
         }
+        show_progress(export, answers, arn);
         usleep(POLL_US);
         arena_reset(answers);
         export->request.operation = "DescribeExport";
@@ -361,6 +405,7 @@ static int wait_for_export(struct export *export, struct bytes description)
             break;
         description = answer_json(answers, answer, "ExportDescription");
     }
+    progress_bar_end(&export->bar);
     arena_destroy(answers);
     return code;
 }

@@ -1,9 +1,12 @@
 """Exports: the algebra of full and incremental ones in both formats, folders and S3 servers, tokens,
 filters, failures of buckets, and a server that is killed at every request to its bucket."""
 
+import contextlib
 import csv
 import gzip
 import json
+import os
+import pty
 import random
 import subprocess
 import time
@@ -411,6 +414,44 @@ def test_a_server_killed_at_any_request_finishes_the_export(tmp_path):
                 found = export_reader.state(export_reader.read(world.bucket, ended))
                 assert found == expected, (number, kind)
         assert world.s3.uploads == {}
+
+
+def run_on_a_terminal(words, awaited, then):
+    """What the command wrote to standard output, and to the terminal that standard error is. Calls
+    `then` once that shows the awaited text."""
+    main, other = pty.openpty()
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=other, text=True)
+    os.close(other)
+    shown = b""
+    with contextlib.suppress(OSError):  # EIO: the other end was closed.
+        while piece := os.read(main, 4096):
+            shown += piece
+            if awaited in shown and then is not None:
+                then()
+                then = None
+    os.close(main)
+    with process.stdout:
+        assert process.wait(PATIENCE_S) == 0, shown
+        return process.stdout.read(), shown.decode()
+
+
+def test_the_command_shows_the_progress_of_an_export_to_a_bucket(tmp_path):
+    with World(tmp_path, "s3") as world:
+        world.create_table()
+        for number in range(40):
+            world.db.put_item(TableName="Tab", Item={"pk": {"S": "a"}, "sk": {"N": str(number)}})
+        world.server.stop()
+        world.flags[world.flags.index("--s3-retry-ms") + 1] = "600000"
+        world.start()
+        world.s3.fail("slow-down", times=1000000, contains="manifest-files")
+        bar = b"\r\033[K[########################] 100 %  40 items, "
+        printed, shown = run_on_a_terminal(
+            [binary(), "export", "Tab", "--endpoint", world.server.url, "--bucket", "bucket"],
+            bar,
+            world.s3.heal,
+        )
+        assert printed.strip() in world.bucket.keys()
+        assert bar.decode() in shown and shown.endswith("\r\033[K")
 
 
 def test_incremental_exports_check_their_window(world):
