@@ -20,6 +20,7 @@
 #include "history/history_window.h"
 #include "model/arn.h"
 #include "table/catalogue.h"
+#include "table/storage_error.h"
 
 #define INVALID "Invalid Request: "
 
@@ -62,13 +63,24 @@ static bool check_target(struct api_call *call, struct bytes name)
                      BYTES_FMT(name));
 }
 
+/* Of restores at a time, and of their records: clients must not fill the store with them. */
 static bool check_count(struct api_call *call)
 {
-    return job_runner_may_add(api_jobs(call->api), JOB_RESTORE) ||
+    struct job_runner *jobs = api_jobs(call->api);
+    bool has_room;
+    if (!job_runner_may_add(jobs, JOB_RESTORE))
+        return error_set(&call->error, ERROR_LIMIT_EXCEEDED,
+                         "Subscriber limit exceeded: Only %d restore operations can be done "
+                         "simultaneously",
+                         RESTORE_JOBS_MAX);
+    enum engine_status status = job_runner_has_room(jobs, JOB_RESTORE, &has_room);
+    if (status != ENGINE_OK)
+        return storage_error_set(&call->error, status, "count restores");
+    return has_room ||
            error_set(&call->error, ERROR_LIMIT_EXCEEDED,
-                     "Subscriber limit exceeded: Only %d restore operations can be done "
-                     "simultaneously",
-                     RESTORE_JOBS_MAX);
+                     "Subscriber limit exceeded: There are too many records of restores. They are "
+                     "removed after %d days",
+                     JOB_RECORD_LIFETIME_DAYS);
 }
 
 /* Creates the table and starts the job. */

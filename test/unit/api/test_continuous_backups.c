@@ -7,8 +7,11 @@
 #include <stdio.h>
 #include <time.h>
 #include "api_fixture.h"
+#include "base/arena.h"
 #include "base/compiler.h"
 #include "check/check.h"
+#include "engine_fixture.h"
+#include "jobs/job_record.h"
 #include "model/limits.h"
 
 static struct api_fixture db;
@@ -336,6 +339,37 @@ static void a_table_in_transition_has_no_backups(void **state)
                              "Table not found: abc");
 }
 
+static void a_restore_is_refused_when_there_are_too_many_records(void **state)
+{
+    (void)state;
+    struct engine_fixture engine;
+    struct engine_write *write = NULL;
+    struct arena *arena = arena_create();
+    struct job_record record = { .letter = JOB_RESTORE, .state = JOB_COMPLETED };
+    struct bytes value = job_record_encode(arena, &record).encoded;
+    api_fixture_close(&db);
+    /* The reference engine would take a minute. */
+    engine_fixture_open(&engine, ENGINE_FIXTURE_ROCKSDB_MEMORY);
+    api_fixture_open_on(&db, engine.engine, 0);
+    assert_true(api_fixture_call(&db, "CreateTable", CREATE));
+    assert_true(api_fixture_call(&db, "UpdateContinuousBackups", ENABLE));
+    assert_int_equal(engine_write_begin(db.engine, NULL, 0, &write), ENGINE_OK);
+    for (int i = 0; i < JOB_RECORDS_MAX; i++) {
+        job_record_make_id(i, 1, record.id);
+        const struct engine_address address =
+            job_record_address(arena, JOB_RESTORE, bytes_of(record.id, JOB_ID_SIZE));
+        engine_write_put(write, &address, value);
+    }
+    assert_int_equal(engine_write_commit_wait(write), ENGINE_OK);
+    api_fixture_expect_error(&db, "RestoreTableToPointInTime",
+                             "{'SourceTableName':'abc','TargetTableName':'again',"
+                             "'UseLatestRestorableTime':true}",
+                             ERROR_LIMIT_EXCEEDED,
+                             "Subscriber limit exceeded: There are too many records of restores. "
+                             "They are removed after 90 days");
+    arena_destroy(arena);
+}
+
 int main(void)
 {
 #define TEST(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
@@ -351,6 +385,7 @@ int main(void)
         TEST(requests_cannot_push_commit_times_far_ahead_of_the_wall_clock),
         TEST(the_period_is_one_to_thirty_five_days),
         TEST(requests_are_checked),
+        TEST(a_restore_is_refused_when_there_are_too_many_records),
         TEST(the_setting_survives_a_restart_and_ends_with_the_table),
         cmocka_unit_test_setup_teardown(a_table_in_transition_has_no_backups, set_up_slow,
                                         tear_down),
