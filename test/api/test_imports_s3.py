@@ -95,7 +95,13 @@ def test_what_does_not_pass_fails_the_import_and_leaves_no_table(s3, server, kin
 def test_an_object_that_is_replaced_meanwhile_fails_the_import(s3, server):
     """The second object is another one when its turn comes: the list named its ETag."""
     s3.fail("slow", times=1, method="GET", contains="data/0", seconds=1)
-    replaced = threading.Timer(0.6, put, (s3, "data/1", b'{"Item":{"pk":{"S":"other"}}}\n'))
+
+    def replace():
+        while not any("data/0" in request for request in list(s3.requests)):
+            time.sleep(0.01)
+        put(s3, "data/1", b'{"Item":{"pk":{"S":"other"}}}\n')
+
+    replaced = threading.Thread(target=replace, daemon=True)
     replaced.start()
     answer = run(server)
     replaced.join()
