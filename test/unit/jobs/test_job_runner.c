@@ -294,9 +294,11 @@ static int niceness_of_job(enum job_letter letter)
 static void only_jobs_that_write_items_have_the_usual_priority(void **state)
 {
     (void)state;
+    enum { NICENESS_MAX = 19 }; /* The tests may run with a low priority themselves. */
     int usual = getpriority(PRIO_PROCESS, 0);
+    int low = usual + JOB_NICENESS < NICENESS_MAX ? usual + JOB_NICENESS : NICENESS_MAX;
     for (int i = 0; i < 2; i++) {
-        assert_int_equal(niceness_of_job(JOB_EXPORT), usual + JOB_NICENESS);
+        assert_int_equal(niceness_of_job(JOB_EXPORT), low);
         assert_int_equal(niceness_of_job(JOB_BULK), usual);
     }
 }
