@@ -34,6 +34,7 @@ enum {
     /* Of all text that an evaluation makes or shares, and that a document's aliases stand for. */
     TEMPLATE_TEXT_MAX = 1024 * 1024,
     TEMPLATE_ANCHORS_MAX = 1000,
+    TEMPLATE_TAG_DIRECTIVES_MAX = 100, /* "%TAG" anywhere in YAML. */
     TEMPLATE_RESOURCES_MAX = 500,
     TEMPLATE_PARAMETERS_MAX = 200,
     TEMPLATE_OUTPUTS_MAX = 200,

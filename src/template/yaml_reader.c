@@ -2,7 +2,7 @@
  *
  * Bombs are refused without being expanded: an alias adds the size and the height of what its
  * anchor names to those of the document. An anchor is known once its value is complete, so that an
- * alias cannot contain itself.
+ * alias cannot contain itself. Tag directives are counted before libyaml sees them.
  */
 #include <assert.h>
 #include <yaml.h>
@@ -380,6 +380,25 @@ static bool read_event(struct yaml_document *document, const yaml_event_t *event
 
 /* --- The document --- */
 
+/* libyaml compares each directive with all before it, so that a megabyte of them takes it a minute.
+ * They are counted wherever they are: a template has no other use for the word. */
+static bool has_few_directives(struct yaml_document *document, struct bytes text)
+{
+    static const struct bytes word = BYTES("%TAG");
+    size_t count = 0;
+    for (struct bytes rest = text;;) {
+        const uint8_t *found = memmem(rest.data, rest.len, word.data, word.len);
+        if (found == NULL)
+            return true;
+        if (++count > TEMPLATE_TAG_DIRECTIVES_MAX)
+            return template_error_set(document->arena, document->err, 0,
+                                      "the document has more than %d %%TAG directives",
+                                      TEMPLATE_TAG_DIRECTIVES_MAX);
+        size_t skipped = (size_t)(found - rest.data) + word.len;
+        rest = bytes_of(rest.data + skipped, rest.len - skipped);
+    }
+}
+
 static bool expect(struct yaml_document *document, yaml_event_type_t type, const char *otherwise)
 {
     yaml_event_t event;
@@ -396,6 +415,8 @@ struct node *yaml_reader_read(struct arena *arena, struct bytes text, struct tem
     struct yaml_document *document = arena_alloc(arena, sizeof *document);
     struct reading root = { 0 };
     *document = (struct yaml_document){ .arena = arena, .err = err };
+    if (!has_few_directives(document, text))
+        return NULL;
     if (yaml_parser_initialize(&document->parser) == 0) {
         template_error_set(arena, err, 0, "no memory for YAML");
         return NULL;

@@ -181,6 +181,15 @@ static void counts_and_sizes_are_bounded(void **state)
         buffer_append_bytes(&out, arena_printf(arena, "- &x%d 1\n", i));
     assert_string_equal(read_text(arena, buffer_bytes(&out)),
                         "1001: the document has more than 1000 anchors");
+    for (int extra = 0; extra <= 1; extra++) {
+        buffer_init(&out, arena);
+        for (int i = 0; i < TEMPLATE_TAG_DIRECTIVES_MAX + extra; i++)
+            buffer_append_bytes(&out, arena_printf(arena, "%%TAG !x%d! y\n", i));
+        buffer_append_bytes(&out, BYTES("---\na: 1\n"));
+        assert_string_equal(read_text(arena, buffer_bytes(&out)),
+                            extra == 0 ? "{\"a\":1}"
+                                       : "0: the document has more than 100 %TAG directives");
+    }
 }
 
 static void trees_are_compared_by_meaning(void **state)
