@@ -156,6 +156,73 @@ def test_a_table_of_somebody_else_is_neither_taken_nor_deleted(account):
         event.get("ResourceStatusReason") for event in events]
 
 
+def alarm(name, threshold=1):
+    return {"Type": "AWS::CloudWatch::Alarm", "Properties": {
+        "AlarmName": name, "Namespace": "AWS/DynamoDB", "MetricName": "UserErrors",
+        "Statistic": "Sum", "Period": 60, "EvaluationPeriods": 1, "Threshold": threshold,
+        "ComparisonOperator": "GreaterThanThreshold"}}
+
+
+def board(name):
+    return {"Type": "AWS::CloudWatch::Dashboard", "Properties": {
+        "DashboardName": name, "DashboardBody": '{"widgets": []}'}}
+
+
+def exists(type_name, name):
+    return f"Resource of type 'AWS::CloudWatch::{type_name}' with identifier '{name}' already exists."
+
+
+def test_an_alarm_or_dashboard_of_somebody_else_is_neither_changed_nor_deleted(account):
+    cloudwatch = client("cloudwatch", account.url)
+    cloudwatch.put_metric_alarm(**alarm("theirs", 7)["Properties"])
+    cloudwatch.put_dashboard(DashboardName="theirs", DashboardBody='{"widgets": [], "start": "-PT1H"}')
+    composite = {"Type": "AWS::CloudWatch::CompositeAlarm", "Properties": {
+        "AlarmName": "theirs", "AlarmRule": "FALSE"}}
+    for stack, resource, reason in [
+            ("first", alarm("theirs"), exists("Alarm", "theirs")),
+            ("second", board("theirs"), exists("Dashboard", "theirs")),
+            ("third", composite, exists("CompositeAlarm", "theirs"))]:
+        assert account.create(stack, template(A=resource))["StackStatus"] == "ROLLBACK_COMPLETE"
+        assert reason in account.reasons(stack)
+        assert account.delete(stack)["StackStatus"] == "DELETE_COMPLETE"
+    [found] = cloudwatch.describe_alarms(AlarmNames=["theirs"])["MetricAlarms"]
+    assert found["Threshold"] == 7
+    assert "start" in cloudwatch.get_dashboard(DashboardName="theirs")["DashboardBody"]
+    cloudwatch.delete_alarms(AlarmNames=["theirs"])
+    cloudwatch.delete_dashboards(DashboardNames=["theirs"])
+
+
+def test_two_resources_do_not_share_what_one_of_them_would_delete(account):
+    cloudwatch = client("cloudwatch", account.url)
+    scaling = client("application-autoscaling", account.url)
+    target = {"Type": "AWS::ApplicationAutoScaling::ScalableTarget", "Properties": {
+        "MinCapacity": 1, "MaxCapacity": 9, "ResourceId": "table/scaled", "RoleARN": "r",
+        "ScalableDimension": "dynamodb:table:ReadCapacityUnits", "ServiceNamespace": "dynamodb"}}
+    scaled = table(TableName="scaled", BillingMode="PROVISIONED",
+                   ProvisionedThroughput={"ReadCapacityUnits": 1, "WriteCapacityUnits": 1})
+    account.create("app", template(T=scaled, A=alarm("bell"), B=board("view"),
+                                   S={**target, "DependsOn": "T"}))
+    for renamed, reason in [
+            ({"New": alarm("bell"), "B": board("view"), "S": target}, exists("Alarm", "bell")),
+            ({"A": alarm("bell"), "New": board("view"), "S": target}, exists("Dashboard", "view")),
+            ({"A": alarm("bell"), "B": board("view"), "New": target},
+             "Resource of type 'AWS::ApplicationAutoScaling::ScalableTarget' with identifier "
+             "'table/scaled|dynamodb:table:ReadCapacityUnits|dynamodb' already exists.")]:
+        stack = account.update("app", template(T=scaled, **renamed))
+        assert stack["StackStatus"] == "UPDATE_ROLLBACK_COMPLETE"
+        assert reason in account.reasons("app")
+    assert len(cloudwatch.describe_alarms(AlarmNames=["bell"])["MetricAlarms"]) == 1
+    assert cloudwatch.get_dashboard(DashboardName="view")["DashboardName"] == "view"
+    assert len(scaling.describe_scalable_targets(ServiceNamespace="dynamodb")["ScalableTargets"]) == 1
+    # Its own resources are changed, and a name that became free is taken.
+    stack = account.update("app", template(T=scaled, A=alarm("bell", 5), B=board("view")))
+    assert stack["StackStatus"] == "UPDATE_COMPLETE"
+    stack = account.update("app", template(T=scaled, B=board("view"), S={**target, "DependsOn": "T"}))
+    assert stack["StackStatus"] == "UPDATE_COMPLETE"
+    stack = account.update("app", template(T=scaled, New=alarm("bell")))
+    assert stack["StackStatus"] == "UPDATE_COMPLETE"
+
+
 def test_retained_and_protected_tables_stay(account):
     kept = table(TableName="kept")
     kept["DeletionPolicy"] = "Retain"

@@ -88,6 +88,11 @@ class Account:
         found = [event for page in pages for event in page["StackEvents"]]
         return [(event["LogicalResourceId"], event["ResourceStatus"]) for event in found[::-1]]
 
+    def reasons(self, name):
+        """Of the last page of events."""
+        events = self.cfn.describe_stack_events(StackName=name)["StackEvents"]
+        return [event.get("ResourceStatusReason") for event in events]
+
     def tables(self):
         return self.dynamodb.list_tables()["TableNames"]
 

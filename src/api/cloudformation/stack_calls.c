@@ -11,6 +11,8 @@
 #include "base/clock.h"
 #include "base/compiler.h"
 #include "base/uuid.h"
+#include "cloudformation/stack_status.h"
+#include "cloudformation/stacks.h"
 #include "jobs/job.h"
 #include "json/base64.h"
 #include "json/writer.h"
@@ -445,6 +447,79 @@ bool stack_calls_delete_table(const struct stack_calls *calls, struct bytes logi
         return false;
     calls->patience->waits = true;
     return !is_still_there(calls, logical_id, name, &is_deleting, &own.table_id);
+}
+
+/* --- Other resources --- */
+
+static bool is_alarm(struct bytes type)
+{
+    return bytes_equal_text(type, "AWS::CloudWatch::Alarm") ||
+           bytes_equal_text(type, "AWS::CloudWatch::CompositeAlarm");
+}
+
+/* Whether the record is of that alarm, dashboard, target or policy. All alarms share their names.
+ */
+static bool stands_for(const struct stack_resource *record, struct bytes type, struct bytes name)
+{
+    enum stack_status status = stack_status_of(record->status_name);
+    return status != STACK_DELETE_COMPLETE && status != STACK_DELETE_SKIPPED &&
+           (bytes_equal(record->type, type) || (is_alarm(record->type) && is_alarm(type))) &&
+           (bytes_equal(record->physical_id, name) || bytes_equal(record->old_physical_id, name));
+}
+
+static bool has_record(const struct stack_calls *calls, const struct stack_resource *resource,
+                       struct bytes name)
+{
+    struct stacks *stacks = api_stacks(calls->api);
+    bool found = false;
+    stacks_lock(stacks);
+    for (size_t s = 0; s < stacks_count(stacks) && !found; s++) {
+        struct bytes uid = stacks_at(stacks, s)->head.stack_uid;
+        size_t first;
+        size_t count = stacks_of(stacks, STACK_RESOURCE, uid, &first);
+        for (size_t i = first; i < first + count && !found; i++) {
+            const struct stack_resource *record = stacks_object(stacks, STACK_RESOURCE, i);
+            bool is_own = bytes_equal(uid, resource->head.stack_uid) &&
+                          bytes_equal(record->head.id, resource->head.id);
+            found = !is_own && stands_for(record, resource->type, name);
+        }
+    }
+    stacks_unlock(stacks);
+    return found;
+}
+
+/* Whether CloudWatch has an alarm or a dashboard of that name. */
+static bool is_in_cloudwatch(const struct stack_calls *calls, struct bytes type, struct bytes name)
+{
+    static const char member[] = "\"AlarmName\"";
+    bool asks_alarms = is_alarm(type);
+    struct buffer body;
+    struct json_writer json;
+    struct bytes response;
+    struct error err;
+    if (!asks_alarms && !bytes_equal_text(type, "AWS::CloudWatch::Dashboard"))
+        return false;
+    error_init(&err, calls->arena);
+    buffer_init(&body, calls->arena);
+    json_writer_init(&json, &body);
+    json_open_object(&json);
+    json_write_name(&json, asks_alarms ? "AlarmNames" : "DashboardName");
+    if (asks_alarms)
+        json_open_array(&json);
+    json_write_string(&json, name);
+    if (asks_alarms)
+        json_close_array(&json);
+    json_close_object(&json);
+    bool ok = ask(calls, asks_alarms ? "cloudwatch:DescribeAlarms" : "cloudwatch:GetDashboard",
+                  buffer_bytes(&body), &response, &err);
+    return ok &&
+           (!asks_alarms || memmem(response.data, response.len, member, sizeof member - 1) != NULL);
+}
+
+bool stack_calls_is_taken(const struct stack_calls *calls, const struct stack_resource *resource,
+                          struct bytes name)
+{
+    return has_record(calls, resource, name) || is_in_cloudwatch(calls, resource->type, name);
 }
 
 /* --- Tags --- */

@@ -59,6 +59,12 @@ enum stack_table { STACK_TABLE_ABSENT, STACK_TABLE_OWN, STACK_TABLE_OF_OTHERS };
 /* Whose table it is, by its tags. */
 enum stack_table stack_calls_find(const struct stack_calls *calls, struct bytes logical_id,
                                   struct bytes name);
+/* Whether a name cannot be given to a resource of that type, which is no table: a resource of a
+ * stack has it, or there is an alarm or a dashboard of that name, whoever made it. Alarms and
+ * dashboards have no tags that tell whose they are, so this is asked before the resource is first
+ * stored. */
+bool stack_calls_is_taken(const struct stack_calls *calls, const struct stack_resource *resource,
+                          struct bytes name);
 /* What a table is like, for plan_make: without the tags of the stack. Not yet before the table and
  * its indexes are ACTIVE or gone: an index that comes or goes cannot be changed. False with
  * `*message` set, as above. */

@@ -113,15 +113,17 @@ static int64_t next_order(struct stack_turn *turn)
     return count == 0 ? 1 : resources[count - 1]->order.value + 1;
 }
 
-/* Whether the name is that of another table than the ones that the record stands for. A table with
- * the stack's tags that no record has was retained: it must not be changed either. */
+/* Whether the name is that of another resource than the ones that the record stands for. A table
+ * with the stack's tags that no record has was retained: it must not be changed either. */
 static bool is_taken(struct stack_turn *turn, const struct stack_resource *resource,
                      struct bytes name)
 {
-    if (!stack_turn_is_table(resource))
-        return false;
     bool is_known =
         bytes_equal(resource->physical_id, name) || bytes_equal(resource->old_physical_id, name);
+    if (resource->is_skipped.value)
+        return false;
+    if (!stack_turn_is_table(resource))
+        return !is_known && stack_calls_is_taken(&turn->calls, resource, name);
     enum stack_table found = stack_calls_find(&turn->calls, resource->head.id, name);
     return found == STACK_TABLE_OF_OTHERS || (found == STACK_TABLE_OWN && !is_known);
 }
