@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include "base/bytes.h"
 #include "base/compiler.h"
 #include "template/plan.h"
@@ -95,6 +96,10 @@ MUST_CHECK int apply_finish(struct apply_run *run);
 
 /* --- For people --- */
 
+/* Prints a line. What is in the texts may come from anybody, a template or a server, and people
+ * decide by what they read: control characters become question marks, so that no text can hide or
+ * forge a line of a plan on a terminal. */
+void apply_print_line(struct arena *arena, FILE *out, const char *format, ...) PRINTF_LIKE(3, 4);
 void apply_print_plan(const struct apply_run *run);
 void apply_print_outputs(const struct apply_run *run);
 void apply_print_json(const struct apply_run *run, bool is_applied);

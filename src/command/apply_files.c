@@ -20,7 +20,8 @@ enum { READ_SIZE = 64 * 1024, STACK_NAME_MAX = 128 };
 
 static int fail_template(struct apply_run *run, const struct template_error *err)
 {
-    fprintf(stderr, "stator: %.*s\n", BYTES_FMT(template_error_text(run->arena, err)));
+    apply_print_line(run->arena, stderr, "stator: %.*s",
+                     BYTES_FMT(template_error_text(run->arena, err)));
     return COMMAND_MISUSED;
 }
 

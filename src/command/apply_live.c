@@ -92,7 +92,8 @@ static bool describe(struct reading *reading, struct bytes name, struct apply_an
     *found = answer->error.data == NULL;
     if (*found || bytes_equal_text(answer->error, "ResourceNotFoundException"))
         return true;
-    fprintf(stderr, "stator: table %.*s: %.*s\n", BYTES_FMT(name), BYTES_FMT(answer->message));
+    apply_print_line(reading->run->arena, stderr, "stator: table %.*s: %.*s", BYTES_FMT(name),
+                     BYTES_FMT(answer->message));
     return false;
 }
 
@@ -131,8 +132,9 @@ static bool read_table(struct reading *reading, const struct template_resource *
         live.describe_scaling_policies = list_json(arena, "ScalingPolicies", reading->policies);
     }
     if (!plan_table_state(arena, &live, &before)) {
-        fprintf(stderr, "stator: table %.*s: the server's description cannot be read\n",
-                BYTES_FMT(name));
+        apply_print_line(arena, stderr,
+                         "stator: table %.*s: the server's description cannot be read",
+                         BYTES_FMT(name));
         return false;
     }
     add(reading, before);
@@ -317,7 +319,7 @@ static bool read_orphans(struct reading *reading, const struct apply_stack *stac
                         &answer))
             return false;
         if (answer.error.data != NULL) {
-            fprintf(stderr, "stator: ListTables: %.*s\n", BYTES_FMT(answer.message));
+            apply_print_line(arena, stderr, "stator: ListTables: %.*s", BYTES_FMT(answer.message));
             return false;
         }
         const struct node *root = parse(arena, answer.body);

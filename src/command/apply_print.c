@@ -1,4 +1,5 @@
 /* apply_print.c -- plans for people and as JSON. See apply.h. */
+#include <stdarg.h>
 #include <stdio.h>
 #include "base/arena.h"
 #include "base/buffer.h"
@@ -12,6 +13,26 @@ static const char *const signs[] = {
     [PLAN_NOTHING] = " ", [PLAN_CREATE] = "+", [PLAN_UPDATE] = "~", [PLAN_REPLACE] = "-/+",
     [PLAN_DELETE] = "-",  [PLAN_RETAIN] = " ", [PLAN_SKIP] = " ",   [PLAN_REFUSE] = "!",
 };
+
+void apply_print_line(struct arena *arena, FILE *out, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    struct bytes text = arena_vprintf(arena, format, arguments);
+    va_end(arguments);
+    uint8_t *shown = arena_alloc(arena, text.len + 1);
+    size_t size = 0;
+    for (size_t i = 0; i < text.len; i++) {
+        uint8_t byte = text.data[i];
+        /* U+0080 to U+009F: terminals take some of them for commands, as they do ESC. */
+        bool is_pair =
+            byte == 0xC2 && i + 1 < text.len && text.data[i + 1] >= 0x80 && text.data[i + 1] < 0xA0;
+        shown[size++] = byte < 0x20 || byte == 0x7F || is_pair ? '?' : byte;
+        i += is_pair;
+    }
+    shown[size++] = '\n';
+    fwrite(shown, 1, size, out);
+}
 
 /* "1,204" */
 static struct bytes grouped(struct arena *arena, uint64_t number)
@@ -56,29 +77,30 @@ static struct bytes describe(struct arena *arena, const struct plan_item *item)
     return BYTES("");
 }
 
-static void print_heading(const struct apply_stack *stack)
+static void print_heading(struct arena *arena, const struct apply_stack *stack)
 {
     size_t tables = 0, others = 0, foreign = 0;
+    struct bytes more = BYTES("");
     for (size_t i = 0; i < stack->result->resource_count; i++) {
         enum template_kind kind = stack->result->resources[i].kind;
         tables += kind == TEMPLATE_KIND_TABLE;
         foreign += kind == TEMPLATE_KIND_FOREIGN;
         others += kind != TEMPLATE_KIND_TABLE && kind != TEMPLATE_KIND_FOREIGN;
     }
-    printf("stack %.*s (%.*s, %zu resource%s: %zu table%s", BYTES_FMT(stack->name),
-           BYTES_FMT(stack->file), stack->result->resource_count,
-           stack->result->resource_count == 1 ? "" : "s", tables, tables == 1 ? "" : "s");
     if (others > 0)
-        printf(", %zu of scaling and monitoring", others);
+        more = arena_printf(arena, ", %zu of scaling and monitoring", others);
     if (foreign > 0)
-        printf(", %zu of another service", foreign);
-    printf(")\n");
+        more = arena_printf(arena, "%.*s, %zu of another service", BYTES_FMT(more), foreign);
+    apply_print_line(arena, stdout, "stack %.*s (%.*s, %zu resource%s: %zu table%s%.*s)",
+                     BYTES_FMT(stack->name), BYTES_FMT(stack->file), stack->result->resource_count,
+                     stack->result->resource_count == 1 ? "" : "s", tables, tables == 1 ? "" : "s",
+                     BYTES_FMT(more));
 }
 
 static void print_stack(struct arena *arena, const struct apply_stack *stack)
 {
     int width = 0;
-    print_heading(stack);
+    print_heading(arena, stack);
     for (size_t i = 0; i < stack->plan->item_count; i++) {
         size_t size = stack->plan->items[i].logical_id.len;
         if ((int)size > width && size <= NAME_WIDTH_MAX)
@@ -86,20 +108,22 @@ static void print_stack(struct arena *arena, const struct apply_stack *stack)
     }
     for (size_t i = 0; i < stack->plan->item_count; i++) {
         const struct plan_item *item = &stack->plan->items[i];
-        printf("%-3s %-*.*s  %.*s\n", signs[item->action], width, BYTES_FMT(item->logical_id),
-               BYTES_FMT(describe(arena, item)));
+        apply_print_line(arena, stdout, "%-3s %-*.*s  %.*s", signs[item->action], width,
+                         BYTES_FMT(item->logical_id), BYTES_FMT(describe(arena, item)));
         for (size_t k = 0; item->action != PLAN_REPLACE && k < item->change_count; k++)
-            printf("      %s %.*s\n",
-                   item->changes[k].sign == '!' ? "-/+" : (char[]){ item->changes[k].sign, '\0' },
-                   BYTES_FMT(item->changes[k].text));
+            apply_print_line(arena, stdout, "      %s %.*s",
+                             item->changes[k].sign == '!' ? "-/+"
+                                                          : (char[]){ item->changes[k].sign, '\0' },
+                             BYTES_FMT(item->changes[k].text));
     }
     for (size_t i = 0; i < stack->result->notice_count; i++) {
         const struct template_notice *notice = &stack->result->notices[i];
         if (!bytes_starts_with(notice->message, BYTES("skipped: ")) ||
             notice->logical_id.data == NULL)
-            printf("note: %.*s:%u: %.*s%s%.*s\n", BYTES_FMT(notice->file), notice->line,
-                   BYTES_FMT(notice->logical_id.data == NULL ? BYTES("") : notice->logical_id),
-                   notice->logical_id.data == NULL ? "" : ": ", BYTES_FMT(notice->message));
+            apply_print_line(
+                arena, stdout, "note: %.*s:%u: %.*s%s%.*s", BYTES_FMT(notice->file), notice->line,
+                BYTES_FMT(notice->logical_id.data == NULL ? BYTES("") : notice->logical_id),
+                notice->logical_id.data == NULL ? "" : ": ", BYTES_FMT(notice->message));
     }
 }
 
@@ -116,9 +140,10 @@ void apply_print_outputs(const struct apply_run *run)
         for (size_t k = 0; k < result->output_count; k++) {
             const struct template_output *output = &result->outputs[k];
             if (!output->is_foreign)
-                printf("%.*s.%.*s = %.*s\n", BYTES_FMT(run->stacks[i].name),
-                       BYTES_FMT(output->name),
-                       BYTES_FMT(output->is_pending ? BYTES("(not known)") : output->value));
+                apply_print_line(
+                    run->arena, stdout, "%.*s.%.*s = %.*s", BYTES_FMT(run->stacks[i].name),
+                    BYTES_FMT(output->name),
+                    BYTES_FMT(output->is_pending ? BYTES("(not known)") : output->value));
         }
     }
 }

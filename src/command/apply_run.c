@@ -178,7 +178,8 @@ static int evaluate(struct apply_run *run, size_t index, bool is_applied)
     struct template_result *result =
         template_evaluate(run->arena, stack->template, &environment, &err);
     if (result == NULL) {
-        fprintf(stderr, "stator: %.*s\n", BYTES_FMT(template_error_text(run->arena, &err)));
+        apply_print_line(run->arena, stderr, "stator: %.*s",
+                         BYTES_FMT(template_error_text(run->arena, &err)));
         return COMMAND_MISUSED;
     }
     stack->result = result;
@@ -285,8 +286,8 @@ static int wait_for(struct apply_run *run, const struct plan_step *step)
             break;
         }
         if (clock_monotonic_ns() > end_ns) {
-            fprintf(stderr, "stator: table %.*s: did not get ready in %lld seconds\n",
-                    BYTES_FMT(step->table), (long long)seconds);
+            apply_print_line(arena, stderr, "stator: table %.*s: did not get ready in %lld seconds",
+                             BYTES_FMT(step->table), (long long)seconds);
             break;
         }
         arena_reset(arena);
@@ -317,8 +318,9 @@ static int execute_step(struct apply_run *run, const struct plan_item *item,
         if (answer.error.data == NULL)
             break;
         if (retry == APPLY_RETRIES_MAX || !is_worth_another_try(step, answer.error)) {
-            fprintf(stderr, "stator: %.*s: %s: %.*s\n", BYTES_FMT(item->logical_id),
-                    step->operation, BYTES_FMT(answer.message));
+            apply_print_line(run->arena, stderr, "stator: %.*s: %s: %.*s",
+                             BYTES_FMT(item->logical_id), step->operation,
+                             BYTES_FMT(answer.message));
             return COMMAND_FAILED;
         }
         pause_ms(RETRY_MS);
@@ -349,7 +351,8 @@ static int execute_stack(struct apply_run *run, const struct plan *plan, size_t 
         code = execute_steps(run, item, item->steps, item->step_count);
         *done += code == COMMAND_OK;
         if (code == COMMAND_OK && !run->is_quiet)
-            printf("%s %.*s\n", words[item->action], BYTES_FMT(item->summary));
+            apply_print_line(run->arena, stdout, "%s %.*s", words[item->action],
+                             BYTES_FMT(item->summary));
     }
     for (size_t i = 0; i < plan->item_count && code == COMMAND_OK; i++)
         code = execute_steps(run, &plan->items[i], plan->items[i].cleanup_steps,

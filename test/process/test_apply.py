@@ -197,6 +197,24 @@ def test_resources_of_other_services_are_skipped_or_refused(apply, call):
     assert "app.json:1: Template format error: Unrecognized resource types: [AWS::Lambda::Function]" in refused.err
 
 
+def test_no_text_of_a_template_or_server_reaches_the_terminal_as_a_command(apply):
+    hostile = "x\x1b[2K\r\n-   Orders  \u009b1A\x7f"
+    shown = apply(template(
+        Orders=table(AttributeDefinitions=attributes(**{hostile: "S"}),
+                     KeySchema=[{"AttributeName": hostile, "KeyType": "HASH"}]),
+        Other={"Type": hostile}), "--plan", code=3)
+    assert "create table orders (x?[2K??-   Orders  ?1A? S; on demand)" in shown.out
+    assert "skipped: x?[2K??-   Orders  ?1A?\n" in shown.out
+    outputs = {"Text": {"Value": hostile}}
+    shown = apply({"Resources": {"F": {"Type": "AWS::X::Y"}}, "Outputs": outputs}, "--yes")
+    assert "app.Text = x?[2K??-   Orders  ?1A?\n" in shown.out
+    refused = apply({"Resources": {hostile: table()}}, "--plan", code=2)
+    assert "Resource name x?[2K??-   Orders  ?1A? is non alphanumeric" in refused.err
+    refused = apply(template(Orders=table(TableName=hostile)), "--plan", code=1)
+    assert refused.err.startswith("stator: table x?[2K??-   Orders  ?1A?: ")
+    assert refused.err.count("\n") == 1
+
+
 def test_outputs_are_shown_with_what_only_the_server_knows(apply, call):
     document = template(Orders=table(StreamSpecification={"StreamViewType": "KEYS_ONLY"}))
     document["Outputs"] = {"Stream": {"Value": {"Fn::GetAtt": ["Orders", "StreamArn"]}}}
