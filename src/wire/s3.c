@@ -282,6 +282,7 @@ static bool decode(void *context, const struct operation *operation, struct aren
         json_write_bool(&json, true);
     }
     write_parameter(&json, arena, call->query, "prefix", "Prefix");
+    write_parameter(&json, arena, call->query, "delimiter", "Delimiter");
     write_parameter(&json, arena, call->query, "continuation-token", "ContinuationToken");
     write_count(&json, call->query, "max-keys", "MaxKeys");
     write_upload(&json, arena, call);
@@ -294,7 +295,7 @@ static bool decode(void *context, const struct operation *operation, struct aren
 
 struct s3_object {
     struct bytes etag, media_type, token, location, upload_id, range;
-    int64_t modified_ms, size;
+    int64_t modified_ms, size, count;
 };
 
 static void read_integer(struct json_reader *reader, int64_t *out)
@@ -338,6 +339,16 @@ static void append_contents(struct json_reader *reader, struct buffer *out)
     }
 }
 
+static void append_groups(struct json_reader *reader, struct buffer *out)
+{
+    struct bytes text;
+    while (json_next_element(reader) && json_read_string(reader, &text)) {
+        buffer_append_bytes(out, BYTES("<CommonPrefixes>"));
+        xml_append_element(out, "Prefix", text);
+        buffer_append_bytes(out, BYTES("</CommonPrefixes>"));
+    }
+}
+
 static bool read_answer(struct arena *arena, struct bytes text, struct buffer *contents,
                         struct s3_object *out)
 {
@@ -360,9 +371,14 @@ static bool read_answer(struct arena *arena, struct bytes text, struct buffer *c
             read_integer(&reader, &out->modified_ms);
         } else if (bytes_equal_text(name, "Size")) {
             read_integer(&reader, &out->size);
+        } else if (bytes_equal_text(name, "KeyCount")) {
+            read_integer(&reader, &out->count);
         } else if (bytes_equal_text(name, "Contents")) {
             json_enter_array(&reader);
             append_contents(&reader, contents);
+        } else if (bytes_equal_text(name, "CommonPrefixes")) {
+            json_enter_array(&reader);
+            append_groups(&reader, contents);
         } else {
             json_skip(&reader);
         }
@@ -370,11 +386,12 @@ static bool read_answer(struct arena *arena, struct bytes text, struct buffer *c
     return json_finish(&reader);
 }
 
-static void append_list(struct buffer *out, const struct s3_call *call, struct bytes contents,
-                        const struct s3_object *answer)
+static void append_list(struct arena *arena, struct buffer *out, const struct s3_call *call,
+                        struct bytes contents, const struct s3_object *answer)
 {
     buffer_append_bytes(out, BYTES("<ListBucketResult xmlns=\"" NAMESPACE "\">"));
     xml_append_element(out, "Name", call->bucket);
+    xml_append_element(out, "KeyCount", arena_printf(arena, "%lld", (long long)answer->count));
     xml_append_element(out, "IsTruncated",
                        answer->token.data != NULL ? BYTES("true") : BYTES("false"));
     buffer_append_bytes(out, contents);
@@ -458,7 +475,7 @@ static void fill_success(const struct s3_call *call, const struct call_ending *e
     if (!read_answer(ending->arena, take_until(&rest, '\n'), &contents, &answer))
         out->status = 500;
     if (bytes_equal_text(action, "ListBucket") && !call->is_head) {
-        append_list(&body, call, buffer_bytes(&contents), &answer);
+        append_list(ending->arena, &body, call, buffer_bytes(&contents), &answer);
     } else if (bytes_equal_text(action, "GetBucketLocation")) {
         buffer_append_bytes(&body, BYTES("<LocationConstraint xmlns=\"" NAMESPACE "\">"));
         xml_append_text(&body, answer.location);

@@ -63,6 +63,34 @@ def test_a_list_has_pages(s3):
     assert keys == [["page/0", "page/1"], ["page/2", "page/3"], ["page/4"]]
 
 
+def test_a_list_is_grouped_by_a_delimiter(s3):
+    keys = ["a", "b/1", "b/2", "b/c/3", "d", "e/4"]
+    for key in keys:
+        s3.put_object(Bucket="cdk-tree", Key=key, Body=b"x")
+
+    def listed(**how):
+        """What each page has."""
+        pages = s3.get_paginator("list_objects_v2").paginate(Bucket="cdk-tree", **how)
+        found = []
+        for page in pages:
+            names = [item["Key"] for item in page.get("Contents", [])]
+            names += [item["Prefix"] for item in page.get("CommonPrefixes", [])]
+            assert page["KeyCount"] == len(names)
+            found.append(names)
+        return found
+
+    assert listed() == listed(Delimiter="") == [keys]
+    assert listed(Delimiter="/") == [["a", "d", "b/", "e/"]]
+    assert listed(Delimiter="/", Prefix="b/") == [["b/1", "b/2", "b/c/"]]
+    assert listed(Delimiter="b/") == [["a", "d", "e/4", "b/"]]
+    assert listed(Delimiter="/", Prefix="nothing") == [[]]
+    for size, pages in [(1, [["a"], ["b/"], ["d"], ["e/"]]), (2, [["a", "b/"], ["d", "e/"]]),
+                        (3, [["a", "d", "b/"], ["e/"]]), (4, [["a", "d", "b/", "e/"]])]:
+        assert listed(Delimiter="/", PaginationConfig={"PageSize": size}) == pages
+    for key in keys:
+        s3.delete_object(Bucket="cdk-tree", Key=key)
+
+
 def test_a_media_type_is_bounded(s3):
     s3.put_object(Bucket=BUCKET, Key="type", Body=b"x", ContentType="t" * 255)
     error = refusal(s3.put_object, Bucket=BUCKET, Key="type", Body=b"y", ContentType="t" * 256)

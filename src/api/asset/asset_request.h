@@ -17,7 +17,8 @@ struct asset_request {
     struct bytes body; /* base64 */
     struct bytes media_type;
     struct bytes prefix;
-    struct bytes token; /* The name behind which a page begins. */
+    struct bytes delimiter; /* Empty: none. */
+    struct bytes token;     /* The name behind which a page begins. */
     struct shape_integer max_keys;
     struct bytes range;                 /* As the header Range has it; data NULL: all. */
     struct shape_boolean without_body;  /* GetObject as HeadObject. */

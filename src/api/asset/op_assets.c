@@ -6,6 +6,7 @@
  * GetObject answers with a line of JSON and the bytes behind it: the answer waits for its client,
  * so it holds them once only.
  */
+#include <string.h>
 #include "api/asset/asset_request.h"
 #include "api/operation.h"
 #include "api/operation_access.h"
@@ -31,6 +32,7 @@ static const struct shape_field fields[] = {
     { SHAPE_FIELD(struct asset_request, body, "Body", &any_text) },
     { SHAPE_FIELD(struct asset_request, media_type, "ContentType", &any_text) },
     { SHAPE_FIELD(struct asset_request, prefix, "Prefix", &any_text) },
+    { SHAPE_FIELD(struct asset_request, delimiter, "Delimiter", &any_text) },
     { SHAPE_FIELD(struct asset_request, token, "ContinuationToken", &any_text) },
     { SHAPE_FIELD(struct asset_request, max_keys, "MaxKeys", &any_number) },
     { SHAPE_FIELD(struct asset_request, range, "Range", &any_text) },
@@ -315,12 +317,11 @@ static bool delete_object(struct api_call *call, const struct asset_request *req
 /* --- Buckets --- */
 
 static void write_object(struct json_writer *json, const struct stack_asset *asset,
-                         size_t bucket_size)
+                         struct bytes key)
 {
     json_open_object(json);
     json_write_name(json, "Key");
-    json_write_string(
-        json, bytes_of(asset->name.data + bucket_size + 1, asset->name.len - bucket_size - 1));
+    json_write_string(json, key);
     json_write_name(json, "Size");
     json_write_integer(json, (int64_t)asset->size);
     json_write_name(json, "LastModified");
@@ -328,38 +329,83 @@ static void write_object(struct json_writer *json, const struct stack_asset *ass
     json_close_object(json);
 }
 
-static bool list(struct api_call *call, const struct asset_request *request)
+/* What a key is grouped by: its beginning up to the first delimiter behind the prefix; data NULL:
+ * it stands for itself. */
+static struct bytes group_of(const struct asset_request *request, struct bytes key)
 {
-    struct stack_asset asset;
-    struct json_writer json;
-    int64_t room = request->max_keys.present && request->max_keys.value < PAGE_MAX
-                       ? request->max_keys.value
-                       : PAGE_MAX;
-    struct bytes after = { 0 }, last = { 0 };
-    bool more = false;
-    if (!check_bucket(call, request))
-        return false;
+    size_t skipped = request->prefix.len;
+    const uint8_t *found = request->delimiter.len == 0
+                               ? NULL
+                               : memmem(key.data + skipped, key.len - skipped,
+                                        request->delimiter.data, request->delimiter.len);
+    if (found == NULL)
+        return (struct bytes){ 0 };
+    return bytes_of(key.data, (size_t)(found - key.data) + request->delimiter.len);
+}
+
+struct listing {
+    struct bytes *groups; /* Of this page. */
+    size_t group_count, key_count;
+    struct bytes last; /* The last key or group that is shown; data NULL: none. */
+    bool is_cut;
+};
+
+/* Keys, apart from those of groups, which it collects. */
+static void write_keys(struct api_call *call, const struct asset_request *request,
+                       struct json_writer *json, struct listing *out)
+{
+    size_t room = PAGE_MAX, head = request->bucket.len + 1;
     struct bytes prefix =
         name_of(call, request->bucket, request->prefix.data == NULL ? BYTES("") : request->prefix);
+    struct bytes after = { 0 };
+    struct stack_asset asset;
+    if (request->max_keys.present && request->max_keys.value < PAGE_MAX)
+        room = request->max_keys.value < 0 ? 0 : (size_t)request->max_keys.value;
+    *out = (struct listing){ .groups = arena_alloc(call->arena, PAGE_MAX * sizeof(struct bytes)),
+                             .last = request->token };
     if (request->token.data != NULL)
         after = name_of(call, request->bucket, request->token);
+    for (; stacks_next_asset(api_stacks(call->api), call->arena, prefix, after, &asset);
+         after = asset.name) {
+        struct bytes key = bytes_of(asset.name.data + head, asset.name.len - head);
+        struct bytes group = group_of(request, key);
+        if (group.data != NULL && bytes_equal(group, out->last))
+            continue; /* Shown already, perhaps on the page before. */
+        out->is_cut = out->key_count + out->group_count == room;
+        if (out->is_cut)
+            return;
+        out->last = group.data != NULL ? group : key;
+        if (group.data != NULL) {
+            out->groups[out->group_count++] = group;
+        } else {
+            write_object(json, &asset, key);
+            out->key_count++;
+        }
+    }
+}
+
+static bool list(struct api_call *call, const struct asset_request *request)
+{
+    struct json_writer json;
+    struct listing listing;
+    if (!check_bucket(call, request))
+        return false;
     json_writer_init(&json, &call->response);
     json_open_object(&json);
     json_write_name(&json, "Contents");
     json_open_array(&json);
-    while (!more && stacks_next_asset(api_stacks(call->api), call->arena, prefix, after, &asset)) {
-        more = room-- <= 0;
-        if (more)
-            break;
-        write_object(&json, &asset, request->bucket.len);
-        after = asset.name;
-        last = bytes_of(asset.name.data + request->bucket.len + 1,
-                        asset.name.len - request->bucket.len - 1);
-    }
+    write_keys(call, request, &json, &listing);
     json_close_array(&json);
-    if (more && last.data != NULL) {
+    json_write_name(&json, "CommonPrefixes");
+    json_open_array(&json);
+    for (size_t i = 0; i < listing.group_count; i++)
+        json_write_string(&json, listing.groups[i]);
+    json_close_array(&json);
+    json_write_name(&json, "KeyCount");
+    json_write_integer(&json, (int64_t)(listing.key_count + listing.group_count));
+    if (listing.is_cut && listing.key_count + listing.group_count > 0) {
         json_write_name(&json, "NextContinuationToken");
-        json_write_string(&json, last);
+        json_write_string(&json, listing.last);
     }
     json_close_object(&json);
     return true;
