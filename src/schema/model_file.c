@@ -234,6 +234,9 @@ struct model_file *model_file_load(struct arena *arena, struct bytes text,
                           MODEL_FILE_SIZE_MAX / 1024 / 1024);
         return NULL;
     }
+    /* Some editors begin a file with a mark of its encoding. */
+    if (bytes_starts_with(text, BYTES("\xEF\xBB\xBF")))
+        text = bytes_of(text.data + 3, text.len - 3);
     struct json_node *root = json_tree_parse(arena, text, &failure);
     if (root == NULL) {
         model_reader_fail(&reader, NULL, "%.*s", BYTES_FMT(failure));

@@ -107,6 +107,18 @@ static void all_members_of_workbench_are_known_and_saved_as_they_were(void **sta
     assert_saved(*state, file, ALL_MEMBERS);
 }
 
+static void a_mark_of_the_encoding_is_no_part_of_the_file(void **state)
+{
+#define PLAIN                                                                                      \
+    "{'ModelName':'m','ModelMetadata':{'AWSService':'Amazon DynamoDB','Version':'3.0'},"           \
+    "'DataModel':[{'TableName':'tab'," KEYS ",'BillingMode':'PROVISIONED'}]}"
+    struct model_report report;
+    struct model_file *file = load(*state, "\xEF\xBB\xBF" PLAIN, &report);
+    assert_int_equal(report.note_count, 0);
+    assert_saved(*state, file, PLAIN);
+#undef PLAIN
+}
+
 static void unknown_keys_stay_in_their_places(void **state)
 {
     struct model_report report;
@@ -577,6 +589,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         ARENA_TEST(files_of_all_versions_are_read_and_saved_as_3_0),
         ARENA_TEST(all_members_of_workbench_are_known_and_saved_as_they_were),
+        ARENA_TEST(a_mark_of_the_encoding_is_no_part_of_the_file),
         ARENA_TEST(unknown_keys_stay_in_their_places),
         ARENA_TEST(values_that_are_not_dynamodbs_are_repaired_with_a_note),
         ARENA_TEST(what_is_odd_is_noted_and_kept),
