@@ -44,7 +44,7 @@ function parse(text, { ExpressionAttributeNames: names = {}, ExpressionAttribute
 
 export function stateFromRequest(table, operation, parameters) {
   const { hash, range } = keysOf(table, parameters.IndexName);
-  const state = { index: parameters.IndexName ?? '', hash: hash.map(() => null), range: { op: '=', values: [] }, filters: [], any: false, descending: parameters.ScanIndexForward === false, consistent: parameters.ConsistentRead === true, limit: 200, project: [] };
+  const state = { index: parameters.IndexName ?? '', hash: hash.map(() => null), range: { op: '=', values: [] }, more: [], filters: [], any: false, descending: parameters.ScanIndexForward === false, consistent: parameters.ConsistentRead === true, limit: 200, project: [] };
   if (operation === 'GetItem') {
     state.hash = hash.map((key) => fromDynamo(parameters.Key[key.name]));
     if (range.length) state.range.values = [fromDynamo(parameters.Key[range[0].name])];
@@ -53,8 +53,11 @@ export function stateFromRequest(table, operation, parameters) {
   if (parameters.KeyConditionExpression) {
     for (const term of parse(parameters.KeyConditionExpression, parameters).terms) {
       const at = hash.findIndex((key) => key.name === term.path);
+      const condition = { op: term.op, values: term.values };
+      const place = range.findIndex((key) => key.name === term.path);
       if (at >= 0) [state.hash[at]] = term.values;
-      else state.range = { op: term.op, values: term.values };
+      else if (place > 0) state.more[place - 1] = condition;
+      else state.range = condition;
     }
   }
   if (parameters.FilterExpression) {

@@ -1,7 +1,8 @@
 // query.js -- from what the query bar says to a GetItem, Query or Scan. No DOM.
 //
-// State: { index, hash: [value or null], range: { op, values }, filters: [{ path, op, values }], any,
-// descending, limit, consistent, project: [path text] }. Values are typed (value.js).
+// State: { index, hash: [value or null], range: { op, values }, more: [{ op, values }], filters: [{ path,
+// op, values }], any, descending, limit, consistent, project: [path text] }. Values are typed (value.js).
+// `more` has the conditions of the second and later sort keys, which an index may have.
 
 import { Expression, parsePath } from './expression.js';
 import { indexesOf, keysOf } from './tables.js';
@@ -53,7 +54,10 @@ export function kindOf(table, state) {
 function readKeys(table, state, expression) {
   const { hash, range } = keysOf(table, state.index);
   const terms = hash.flatMap((key, i) => (state.hash[i] ? [term(expression, [key.name], '=', [state.hash[i]])] : []));
-  if (range.length && state.range && isComplete(state.range, RANGE_OPERATORS)) terms.push(term(expression, [range[0].name], state.range.op, state.range.values));
+  range.forEach(({ name }, i) => {
+    const condition = i === 0 ? state.range : state.more?.[i - 1];
+    if (condition && isComplete(condition, RANGE_OPERATORS)) terms.push(term(expression, [name], condition.op, condition.values));
+  });
   return terms;
 }
 

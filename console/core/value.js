@@ -35,6 +35,9 @@ export function fromDynamo(raw) {
   }
 }
 
+// An attribute of a raw item, if it has it: every object inherits something called "constructor".
+export const attributeOf = (raw, name) => (Object.hasOwn(raw, name) ? raw[name] : undefined);
+
 export function itemFromDynamo(raw) {
   return new Map(Object.keys(raw).map((name) => [name, fromDynamo(raw[name])]));
 }
@@ -231,7 +234,8 @@ export function pathText(path) {
 // A value in one line; cut long ones before they cost anything.
 export function brief({ t, v }, max = 200) {
   switch (t) {
-    case 'S': return v.length > max ? `${v.slice(0, max)}…` : v;
+    // In one line; where it breaks is to be seen.
+    case 'S': return (v.length > max ? `${v.slice(0, max)}…` : v).replace(/\r\n?|\n/g, '⏎');
     case 'N': return v;
     case 'B': return v.length > max ? `${v.slice(0, max)}…` : v;
     case 'BOOL': return String(v);

@@ -5,7 +5,7 @@ import { confirm, dialog, notify } from '../core/dialog.js';
 import { counted, field, h, select, show } from '../core/dom.js';
 import { Grid } from '../core/grid.js';
 import { formatDynamo, parseDynamo } from '../core/json_text.js';
-import { brief, fromDynamo, itemFromDynamo, itemToDynamo } from '../core/value.js';
+import { attributeOf, brief, fromDynamo, itemFromDynamo, itemToDynamo } from '../core/value.js';
 import { withProgress } from '../parts/progress.js';
 import { addRows, entityOf, rowListsOf, rowsOf } from './document.js';
 import { area, button, entityLabel, formDialog, input, tableMenu } from './forms.js';
@@ -99,7 +99,7 @@ function columnsOf(table, rows, entities) {
   const names = new Set(keys);
   for (const row of rows.slice(0, 500)) for (const name of Object.keys(row)) names.add(name);
   return [{ name: '', label: 'Entity', width: 130, cell: (row) => entityLabel(entityOf(entities, table, row)?.Name) },
-    ...[...names].slice(0, 40).map((name) => ({ name, label: name, width: 170, isKey: keys.includes(name), cell: (row) => (row[name] ? brief(fromDynamo(row[name])) : '') }))];
+    ...[...names].slice(0, 40).map((name) => ({ name, label: name, width: 170, isKey: keys.includes(name), cell: (row) => (attributeOf(row, name) ? brief(fromDynamo(attributeOf(row, name))) : '') }))];
 }
 
 export function dataTab(desk) {

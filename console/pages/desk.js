@@ -11,7 +11,7 @@ import { bind } from '../core/keys.js';
 import { estimate } from '../core/query.js';
 import { go, tableLink } from '../core/router.js';
 import { describe, keysOf, known, names } from '../core/tables.js';
-import { brief, fromDynamo } from '../core/value.js';
+import { attributeOf, brief, fromDynamo } from '../core/value.js';
 import { codeDialog } from '../parts/code_pane.js';
 import { queryFromState } from '../parts/query_bar.js';
 
@@ -45,9 +45,10 @@ function itemsGrid(items) {
   const grid = new Grid({ label: 'Result' });
   const columns = [...new Set(items.slice(0, 500).flatMap((item) => Object.keys(item)))].slice(0, 40);
   grid.setColumns(columns.map((name) => {
-    const cell = (row) => (row[name] ? brief(fromDynamo(row[name])) : null);
+    const of = (row) => attributeOf(row, name);
+    const cell = (row) => (of(row) ? brief(fromDynamo(of(row))) : null);
     const longest = items.slice(0, 50).reduce((max, row) => Math.max(max, cell(row)?.length ?? 0), name.length);
-    return { name, label: name, cell, width: Math.min(340, Math.max(90, longest * 8 + 24)), numeric: items.slice(0, 50).every((row) => !row[name] || row[name].N !== undefined) };
+    return { name, label: name, cell, width: Math.min(340, Math.max(90, longest * 8 + 24)), numeric: items.slice(0, 50).every((row) => of(row)?.N !== undefined || !of(row)) };
   }));
   grid.setRows(items);
   return grid.element;

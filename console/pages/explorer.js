@@ -11,7 +11,7 @@ import { readRequest } from '../core/query.js';
 import { go, tableLink } from '../core/router.js';
 import * as settings from '../core/settings.js';
 import { describe, indexesOf, keyNames, keysOf, known } from '../core/tables.js';
-import { brief, fromDynamo, toLink } from '../core/value.js';
+import { attributeOf, brief, fromDynamo, toLink } from '../core/value.js';
 import { cellMeaning, discriminator, entityOf, hueOf } from '../parts/format.js';
 import { queryBar, queryFromState, stateFromQuery } from '../parts/query_bar.js';
 import { tableFrame } from '../parts/table_frame.js';
@@ -24,12 +24,10 @@ export function itemLink(table, row) {
   return tableLink(table.TableName, 'item', { k: keyNames(table).map((name) => toLink(fromDynamo(row[name]))) });
 }
 
-function cellText(raw) {
-  if (raw === undefined) return null;
-  if (raw.S !== undefined) return raw.S.length > 200 ? raw.S.slice(0, 200) : raw.S;
-  if (raw.N !== undefined) return raw.N;
-  return brief(fromDynamo(raw));
-}
+const cellText = (raw) => (raw === undefined ? null : brief(fromDynamo(raw)));
+
+// What is copied: the whole value, which a cell may show in part.
+const exactText = (raw) => raw && (raw.S ?? raw.N ?? raw.B ?? JSON.stringify(raw));
 
 // The value, and beside it what it probably means. Only shows.
 function cellContent(raw) {
@@ -253,11 +251,11 @@ class Explorer {
   }
 
   column(name, isKey) {
-    const sample = this.results.rows.slice(0, 60).map((row) => row[name]).filter(Boolean);
+    const sample = this.results.rows.slice(0, 60).map((row) => attributeOf(row, name)).filter(Boolean);
     const numeric = sample.length > 0 && sample.every((raw) => raw.N !== undefined);
     const longest = sample.reduce((max, raw) => Math.max(max, cellText(raw).length + (settings.get('meanings') && cellMeaning(raw)?.length || 0)), name.length);
     const width = Math.min(WIDTH_MAX, Math.max(WIDTH_MIN, Math.round(longest * 7.9) + 24));
-    return { name, label: name, width, numeric, isKey, cell: (row) => cellContent(row[name]) };
+    return { name, label: name, width, numeric, isKey, cell: (row) => cellContent(attributeOf(row, name)) };
   }
 
   async chooseColumnsByHand() {
@@ -287,6 +285,7 @@ class Explorer {
         h('button', { onclick: () => this.chooseColumnsByHand() }, 'Columns'),
         h('button', { onclick: () => this.showCode() }, 'Code'),
         h('button', { onclick: () => this.exportItems() }, 'Export'),
+        h('button', { needs: { Action: 'PutItem', Resource: this.table.TableName }, onclick: () => this.importItems() }, 'Import'),
         selected > 0 && h('button', { class: 'danger', needs: { Action: 'DeleteItem', Resource: this.table.TableName }, onclick: () => this.deleteSelected() }, 'Delete')),
       this.hint());
     if (ended === 'end' && rows.length === 0) {
@@ -305,7 +304,7 @@ class Explorer {
 
   // False, and says so, if the query shows no keys, which name items.
   hasKey(row) {
-    const whole = keyNames(this.table).every((name) => row[name]);
+    const whole = keyNames(this.table).every((name) => attributeOf(row, name));
     if (!whole) notify('The attributes that you chose leave out the key: add it to open or delete items.', { error: true });
     return whole;
   }
@@ -319,7 +318,7 @@ class Explorer {
   onGridKey(event) {
     const { row, column } = this.grid.current();
     if (event.ctrlKey || event.metaKey) return false;
-    if (event.key === 'c' && row) copy(cellText(row[column.name]) ?? '', 'Cell copied');
+    if (event.key === 'c' && row) copy(exactText(attributeOf(row, column.name)) ?? '', 'Cell copied');
     else if (event.key === 'C' && row) copy(JSON.stringify(row), 'Item copied');
     else if (event.key === 'e' && row) this.open(row);
     else if (event.key === 'Delete') this.deleteSelected();
@@ -337,6 +336,11 @@ class Explorer {
     const { exportDialog } = await import('../parts/transfer.js');
     const selected = this.grid.selection();
     exportDialog(this.table, this.request ?? readRequest(this.table, this.state), selected);
+  }
+
+  async importItems() {
+    const { importDialog } = await import('../parts/transfer.js');
+    if (await importDialog(this.table)) this.run({ push: false });
   }
 
   async deleteSelected() {

@@ -17,16 +17,18 @@ const valueOf = (text) => fromLink(text) ?? (text.startsWith('BOOL:') ? { t: 'BO
 
 export function stateFromQuery(table, view) {
   const index = indexesOf(table).some((one) => one.IndexName === view.query('index')) ? view.query('index') : '';
-  const { hash } = keysOf(table, index);
+  const { hash, range } = keysOf(table, index);
   const filters = (view.all.f ?? []).map((text) => {
     const [path, op, ...values] = split(text);
     return { path, op: op in FILTER_OPERATORS ? op : '=', values: values.filter(Boolean).map(valueOf).filter(Boolean) };
   });
-  const sk = (view.all.sk ?? []).map(fromLink).filter(Boolean);
+  // "op" and "sk" are of the first sort key, "op2" and "sk2" of the second.
+  const condition = (suffix) => ({ op: view.query(`op${suffix}`) in RANGE_OPERATORS ? view.query(`op${suffix}`) : '=', values: (view.all[`sk${suffix}`] ?? []).map(fromLink).filter(Boolean) });
   return {
     index,
     hash: hash.map((key, i) => fromLink(view.all.pk?.[i])),
-    range: { op: view.query('op') in RANGE_OPERATORS ? view.query('op') : '=', values: sk },
+    range: condition(''),
+    more: range.slice(1).map((key, i) => condition(i + 2)),
     filters,
     any: view.query('any') === '1',
     descending: view.query('desc') === '1',
@@ -40,8 +42,10 @@ export function queryFromState(state) {
   return {
     index: state.index,
     pk: state.hash.map((value) => (value ? toLink(value) : '')).filter((text, i, all) => all.some(Boolean)),
-    op: state.range.op === '=' ? '' : state.range.op,
-    sk: state.range.values.filter(Boolean).map(toLink),
+    ...Object.fromEntries([state.range, ...(state.more ?? [])].flatMap((one, i) => {
+      const suffix = i === 0 ? '' : i + 1;
+      return one ? [[`op${suffix}`, one.op === '=' ? '' : one.op], [`sk${suffix}`, one.values.filter(Boolean).map(toLink)]] : [];
+    })),
     f: state.filters.filter((one) => one.path).map((one) => [one.path, one.op, ...one.values.map(linkOf)].map(escape).join('|')),
     any: state.any ? 1 : '',
     desc: state.descending ? 1 : '',
@@ -74,7 +78,7 @@ export function queryBar(table, state, { onrun, onstop, attributes }) {
     const source = select([['', `Table ${table.TableName}`], ...indexesOf(table).map((one) => [one.IndexName, `${one.kind} ${one.IndexName}`])], {
       value: state.index,
       onchange: () => {
-        Object.assign(state, { index: source.value, hash: [], range: { op: '=', values: [] } });
+        Object.assign(state, { index: source.value, hash: [], range: { op: '=', values: [] }, more: [] });
         if (indexesOf(table).find((one) => one.IndexName === state.index)?.kind === 'GSI') state.consistent = false;
         buildKeys();
         buildOptions();
@@ -88,24 +92,24 @@ export function queryBar(table, state, { onrun, onstop, attributes }) {
       root_.classList.add('wide');
       fields.push(root_);
     });
-    if (range.length) fields.push(...rangeFields(range[0]));
+    range.forEach((key, i) => fields.push(...rangeFields(key, i === 0 ? state.range : (state.more[i - 1] ??= { op: '=', values: [] }))));
     show(keyLine, fields);
   }
 
-  function rangeFields(key) {
+  function rangeFields(key, condition) {
     const box = h('span', { class: 'row' });
     const op = select(Object.keys(RANGE_OPERATORS).filter((one) => one !== 'begins_with' || key.type !== 'N').map((one) => [one, OPERATOR_NAMES[one]]), {
-      value: state.range.op, 'aria-label': `${key.name}: comparison`,
-      onchange: () => { state.range.op = op.value; build(); changed(); },
+      value: condition.op, 'aria-label': `${key.name}: comparison`,
+      onchange: () => { condition.op = op.value; build(); changed(); },
     });
     function build() {
       const inputs = Array.from({ length: RANGE_OPERATORS[op.value] }, (_, i) => {
-        const input = valueInput(key.type, state.range.values[i], {
-          label: i ? `${key.name}: upper end` : `${key.name} (sort key)`, oninput: () => { state.range.values[i] = input.value(); changed(); },
+        const input = valueInput(key.type, condition.values[i], {
+          label: i ? `${key.name}: upper end` : `${key.name} (sort key)`, oninput: () => { condition.values[i] = input.value(); changed(); },
         });
         return input.element;
       });
-      state.range.values.length = Math.min(state.range.values.length, inputs.length);
+      condition.values.length = Math.min(condition.values.length, inputs.length);
       show(box, inputs.map((input) => h('span', { class: 'grow' }, input)));
     }
     build();

@@ -125,6 +125,7 @@ function checkItem(table, item) {
   return wrong ? `${pathText(wrong.path)}: ${wrong.message}` : null;
 }
 
+// Resolves to whether an import began.
 export async function importDialog(table) {
   const file = h('input', { type: 'file', accept: '.json,.jsonl,.ndjson,.csv,.txt' });
   const format = select(formats);
@@ -144,8 +145,9 @@ export async function importDialog(table) {
     body: [field('File', file), field('Format', format), field('Conflicts', rule), h('div', { class: 'check' }, dry, h('label', { for: 'dry-run' }, 'Only check the file')), preview],
     actions: [{ label: 'Cancel', value: null }, { label: 'Import', value: true, primary: true, check: () => file.files.length === 1 }],
   });
-  if (!ok) return;
+  if (!ok) return false;
   await withProgress('Importing', (progress) => importFile(table, { file: file.files[0], format: format.value, replace: rule.value === 'replace', dry: dry.checked }, progress));
+  return true;
 }
 
 // The same for every spelling of a key.

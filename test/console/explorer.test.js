@@ -114,7 +114,8 @@ describe('explorer', { skip: missing() }, () => {
 
   test('cells say what values probably mean, and copy the value alone', async () => {
     await createTable(desk, 'times');
-    await putAll(desk, 'times', [{ pk: { S: 'a' }, at: { N: '1800000000' }, text: { S: 'just a text' } }]);
+    const long = `line\n${'x'.repeat(500)}`;
+    await putAll(desk, 'times', [{ pk: { S: 'a' }, at: { N: '1800000000' }, text: { S: long }, zone: { M: { a: { N: '1' } } } }]);
     const page = await desk.page('#/t/times/items', { permissions: ['clipboard-read', 'clipboard-write'] });
     const cell = page.getByRole('gridcell').filter({ hasText: '1800000000' });
     await cell.getByText('as seconds: 2027-01-15T08:00:00Z').waitFor();
@@ -122,7 +123,15 @@ describe('explorer', { skip: missing() }, () => {
     await page.keyboard.press('ArrowRight');
     await page.keyboard.press('c');
     await page.locator('.toasts').getByText('Cell copied').waitFor();
-    assert.equal(await page.evaluate(() => navigator.clipboard.readText()), '1800000000');
+    const copied = () => page.evaluate(() => navigator.clipboard.readText());
+    assert.equal(await copied(), '1800000000');
+    for (const value of [long, '{"M":{"a":{"N":"1"}}}']) {
+      await page.keyboard.press('ArrowRight');
+      await page.keyboard.press('c');
+      for (let i = 0; i < 100 && await copied() !== value; i += 1) await page.waitForTimeout(20);
+      assert.equal(await copied(), value);
+    }
+    await page.getByRole('gridcell').filter({ hasText: 'line⏎xxx' }).waitFor();
     await page.goto(desk.url('#/settings'));
     await page.getByLabel('Say what values probably mean').uncheck();
     await page.goto(desk.url('#/t/times/items'));
@@ -183,6 +192,51 @@ describe('explorer', { skip: missing() }, () => {
       await check(page);
     });
   }
+
+  test('an index with several sort keys is read by all of them, and the address and the form keep them', async () => {
+    const key = (AttributeName, KeyType) => ({ AttributeName, KeyType });
+    await desk.call('CreateTable', {
+      TableName: 'wide', BillingMode: 'PAY_PER_REQUEST', KeySchema: [key('pk', 'HASH')], AttributeDefinitions: ['pk', 'a', 'b', 'c'].map((AttributeName) => ({ AttributeName, AttributeType: 'S' })),
+      GlobalSecondaryIndexes: [{ IndexName: 'abc', KeySchema: [key('a', 'HASH'), key('b', 'RANGE'), key('c', 'RANGE')], Projection: { ProjectionType: 'ALL' } }],
+    });
+    while ((await desk.call('DescribeTable', { TableName: 'wide' })).Table.TableStatus !== 'ACTIVE');
+    await putAll(desk, 'wide', Array.from({ length: 12 }, (_, i) => ({ pk: { S: `p${i}` }, a: { S: 'x' }, b: { S: `b${i % 3}` }, c: { S: `c${i}` } })));
+    const page = await desk.page('#/t/wide/items?index=abc');
+    const sent = operations(page);
+    await page.getByLabel('a', { exact: true }).fill('x');
+    await page.getByLabel('b (sort key)').fill('b1');
+    await page.getByLabel('c: comparison').selectOption('begins_with');
+    await page.getByLabel('c (sort key)').fill('c1');
+    await page.getByRole('button', { name: 'Query' }).click();
+    await footer(page).getByText('2 returned').waitFor();
+    const { body } = sent.findLast((one) => one.operation === 'Query');
+    assert.equal(body.KeyConditionExpression, '#0 = :0 AND #1 = :1 AND begins_with(#2, :2)');
+    const { hash } = new URL(page.url());
+    await page.reload();
+    await footer(page).getByText('2 returned').waitFor();
+    assert.equal(await page.getByLabel('c (sort key)').inputValue(), 'c1');
+    await page.goto(desk.url('#/q?mode=request'));
+    await page.getByLabel('Operation', { exact: true }).fill('Query');
+    await page.getByLabel('Parameters').fill(JSON.stringify(body));
+    await page.getByRole('button', { name: 'Open as a form' }).click();
+    await footer(page).getByText('2 returned').waitFor();
+    assert.equal(new URL(page.url()).hash, hash);
+  });
+
+  test('names that every object inherits are attributes only of the items that have them', async () => {
+    await createTable(desk, 'inherited');
+    await desk.call('PutItem', '{"TableName":"inherited","Item":{"pk":{"S":"a"},"constructor":{"S":"own"},"toString":{"N":"1"},"__proto__":{"S":"own too"}}}');
+    await desk.call('PutItem', '{"TableName":"inherited","Item":{"pk":{"S":"b"}}}');
+    const page = await desk.page('#/t/inherited/items');
+    await footer(page).getByText('2 returned').waitFor();
+    const rows = page.getByRole('row');
+    await rows.filter({ hasText: 'own too' }).waitFor();
+    await page.goto(desk.url(`#/q?statement=${encodeURIComponent('SELECT * FROM "inherited"')}`));
+    await page.getByText('Reads the whole table').waitFor();
+    await page.keyboard.press('Control+Enter');
+    await rows.filter({ hasText: 'own too' }).waitFor();
+    assert.deepEqual(await rows.filter({ hasText: /^b/ }).getByRole('gridcell').allTextContents(), ['b', '—', '—', '—']);
+  });
 
   test('the next items are fetched on demand', async () => {
     const page = await desk.page('#/t/orders/items');
