@@ -147,6 +147,7 @@ function askToSignIn(error) {
 
 let started = false;
 async function enter() {
+  const before = identity.arn;
   try {
     await whoAmI();
   } catch (error) {
@@ -155,7 +156,8 @@ async function enter() {
   describeIdentity();
   await tables.load();
   listTables();
-  if (started) router.refresh();
+  // Whoever signs in again, because a key has expired, finds the page as it was, edits included.
+  if (started) router.refresh({ keep: before !== '' && before === identity.arn });
   else router.start(showPage);
   started = true;
 }

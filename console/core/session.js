@@ -46,7 +46,8 @@ export async function restore() {
 
 export async function signIn({ id, secret, token, remember }) {
   credentials = { id, key: await secretKey(secret), token: token || undefined };
-  if (remember) await stored('readwrite', (store) => store.put(credentials, 'key')).catch(() => {});
+  // What was remembered before goes in any case: a reload would sign in with it again.
+  await stored('readwrite', (store) => (remember ? store.put(credentials, 'key') : store.delete('key'))).catch(() => {});
 }
 
 export async function signOut() {

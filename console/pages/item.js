@@ -55,8 +55,10 @@ class Editor {
     Object.assign(this, { view, table, expiry, body });
     const kept = view.memory.draft;
     this.base = item; // As read; null: a new item.
+    this.original = item; // What "discard" goes back to.
     this.draft = kept ?? (item ? cloneItem(item) : this.blank());
-    if (kept && item && view.memory.base && !equalItems(view.memory.base, item)) this.base = view.memory.base;
+    // What a draft was made from: the item as it was then, or null if it is a copy that becomes an item.
+    if (kept && item && view.memory.base !== undefined) this.base = view.memory.base;
     this.tab = VIEWS[view.query('view')] ? view.query('view') : 'form';
     this.problem = h('div');
     this.status = h('div', { class: 'footer', role: 'status' });
@@ -66,19 +68,23 @@ class Editor {
       onkeydown: (event) => this.onTabKey(event, id),
     }, label));
     const needs = (Action) => ({ Action, Resource: table.TableName, ...(item ? { LeadingKeys: [item.get(this.keys[0]).v] } : {}) });
-    this.save_ = h('button', { class: 'primary', needs: needs(item ? 'UpdateItem' : 'PutItem'), 'aria-keyshortcuts': 'Control+S', onclick: () => this.save() }, item ? 'Save' : 'Create item');
+    this.save_ = h('button', { class: 'primary', needs: needs(item ? 'UpdateItem' : 'PutItem'), 'aria-keyshortcuts': 'Control+S', onclick: () => this.save() }, this.base ? 'Save' : 'Create item');
+    this.ofItem = item ? [h('button', { needs: needs('stator:GetItemHistory'), onclick: () => this.history() }, 'History'),
+      h('button', { needs: { Action: 'PutItem', Resource: table.TableName }, onclick: () => this.duplicate() }, 'Duplicate'),
+      h('button', { class: 'danger', needs: needs('DeleteItem'), onclick: () => this.remove() }, 'Delete')] : [];
     show(body, h('div', { class: 'sticky' }, h('div', { class: 'spread' }, h('div', { class: 'segments', role: 'tablist', 'aria-label': 'View' }, this.tabs),
       h('div', { class: 'actions' }, this.save_,
-        h('button', { onclick: () => this.discard() }, 'Discard changes'),
-        item && h('button', { needs: needs('stator:GetItemHistory'), onclick: () => this.history() }, 'History'),
-        item && h('button', { needs: { Action: 'PutItem', Resource: table.TableName }, onclick: () => this.duplicate() }, 'Duplicate'),
-        item && h('button', { class: 'danger', needs: needs('DeleteItem'), onclick: () => this.remove() }, 'Delete'))), this.status), this.problem, this.slot);
+        h('button', { onclick: () => this.discard() }, 'Discard changes'), this.ofItem)), this.status), this.problem, this.slot);
     bind('Item', [
       { keys: 'Ctrl+s', label: 'Save', run: () => this.save() },
       { keys: 'Escape', label: 'Back to the items', run: () => go(tableLink(table.TableName, 'items')) },
     ], view.signal);
-    const warn = (event) => { if (this.isDirty()) event.preventDefault(); };
+    const warn = (event) => { if (this.hasEdits()) event.preventDefault(); };
     window.addEventListener('beforeunload', warn, { signal: view.signal });
+    const page = location.hash.split('?')[0];
+    view.signal.addEventListener('abort', () => {
+      if (this.hasEdits() && location.hash.split('?')[0] !== page) notify('The item has changes that are not saved. They are still there if you go back.', { error: true });
+    });
     this.draw();
   }
 
@@ -91,6 +97,11 @@ class Editor {
 
   isDirty() {
     return this.base === null ? !equalItems(this.draft, this.blank()) : !equalItems(this.base, this.draft);
+  }
+
+  // A text that cannot be read yet counts.
+  hasEdits() {
+    return this.isDirty() || this.view.memory.source !== undefined;
   }
 
   // --- Views ---
@@ -159,6 +170,7 @@ class Editor {
   changed() {
     this.view.memory.draft = this.isDirty() ? this.draft : undefined;
     this.view.memory.base = this.base;
+    for (const button of this.ofItem) button.hidden = this.base === null;
     const size = itemSize(this.draft);
     const wrong = itemProblem(this.draft);
     const count = this.base ? changes(this.base, this.draft).length : 0;
@@ -236,6 +248,7 @@ class Editor {
     }
     notify('Saved');
     this.base = sent;
+    this.view.memory.base = sent; // Also if the text cannot be read.
     if (this.readSource()) {
       show(this.problem);
       this.changed();
@@ -269,7 +282,8 @@ class Editor {
     if (!theirs) {
       const again = await confirm('The item was deleted meanwhile', h('p', null, 'You can create it again as you see it here.'), { label: 'Create again' });
       if (again) {
-        this.base = null;
+        this.becomeNew();
+        this.changed();
         await this.attempt();
       }
       return;
@@ -304,22 +318,25 @@ class Editor {
 
   discard() {
     delete this.view.memory.source;
+    this.base ??= this.original;
     this.draft = this.base ? cloneItem(this.base) : this.blank();
+    if (this.base) show(this.save_, 'Save');
     show(this.problem);
     this.draw();
   }
 
   duplicate() {
     if (this.isBusy) return;
-    this.becomeNew();
+    this.becomeNew(this.base);
     notify('Change the key, then create the copy');
     this.tab = 'form';
     this.draw();
     this.slot.querySelector('textarea, input')?.focus();
   }
 
-  becomeNew() {
+  becomeNew(original = null) {
     this.base = null;
+    this.original = original;
     show(this.save_, 'Create item');
   }
 
@@ -371,6 +388,7 @@ class Editor {
       return;
     }
     delete this.view.memory.draft;
+    this.draft = this.base; // Edits of what is gone are not missed.
     notify('Deleted');
     go(tableLink(this.table.TableName, 'items'));
   }

@@ -178,6 +178,44 @@ describe('editor', { skip: missing() }, () => {
     assert.equal(await page.getByRole('textbox', { name: 'DynamoDB JSON' }).inputValue(), '{\n  "pk": {"S": 1}\n}');
   });
 
+  test('edits that are not saved are told of when the page is left, and are there after "back"', async () => {
+    const page = await open();
+    await page.getByLabel('empty', { exact: true }).fill('kept');
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Escape');
+    await said(page, 'changes that are not saved');
+    await page.locator('.footer').getByText('returned').waitFor();
+    await page.goBack();
+    await page.getByText('1 change', { exact: true }).waitFor();
+    assert.equal(await page.getByLabel('empty', { exact: true }).inputValue(), 'kept');
+    await page.getByRole('button', { name: 'Discard changes' }).click();
+    await page.goto(desk.url('#/t/things/items'));
+    await page.locator('.footer').getByText('returned').waitFor();
+    assert.equal(await page.locator('.toasts').getByText('changes that are not saved').count(), 1);
+  });
+
+  test('a copy that was left and found again is still a copy', async () => {
+    const page = await open();
+    await page.getByRole('button', { name: 'Duplicate' }).click();
+    await page.getByLabel('pk', { exact: true }).fill('copy');
+    assert.equal(await page.locator('main').getByRole('button', { name: /^(Delete|History|Duplicate)$/ }).count(), 0);
+    await page.goto(desk.url('#/settings'));
+    await page.getByText('Density').first().waitFor();
+    await page.goBack();
+    await page.getByText('of 400 KB').waitFor();
+    assert.equal(await page.getByLabel('pk', { exact: true }).inputValue(), 'copy');
+    await page.getByRole('button', { name: 'Create item' }).waitFor();
+    await save(page);
+    await said(page, 'Saved');
+    assert.deepEqual(await stored(), TEN_TYPES);
+    assert.deepEqual(await stored('copy'), { ...TEN_TYPES, pk: { S: 'copy' } });
+    await page.getByRole('button', { name: 'Save' }).waitFor();
+    await page.getByRole('button', { name: 'Duplicate' }).click();
+    await page.getByRole('button', { name: 'Discard changes' }).click();
+    await page.getByText('unchanged').waitFor();
+    await page.locator('main').getByRole('button', { name: 'Delete' }).waitFor();
+  });
+
   // Requests of one operation wait until `go` is called; `seen` resolves when the first one is there.
   const hold = async (page, operation) => {
     const gate = { count: 0 };

@@ -118,6 +118,27 @@ describe('keys', { skip: missing() }, () => {
     }
   });
 
+  test('whoever signs in again, because a key has expired, finds unsaved edits', async () => {
+    const page = await signedIn(admin, '#/t/things/item?k=S:bob');
+    await page.getByText('of 400 KB').waitFor();
+    await page.getByRole('button', { name: 'Add attribute' }).click();
+    await page.keyboard.type('note');
+    await page.keyboard.press('Tab');
+    await page.getByLabel('note', { exact: true }).fill('kept');
+    await page.route('**/', (route) => route.fulfill({ status: 400, json: { __type: 'ExpiredTokenException', message: 'expired' } }), { times: 1 });
+    await page.keyboard.press('Control+s');
+    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+    await page.getByText('ExpiredTokenException').waitFor();
+    await page.getByLabel('Access key id').fill(admin.accessKeyId);
+    await page.getByLabel('Secret access key').fill(admin.secretAccessKey);
+    await page.getByRole('button', { name: 'Sign in' }).press('Enter');
+    await page.getByText('1 change', { exact: true }).waitFor();
+    assert.equal(await page.getByLabel('note', { exact: true }).inputValue(), 'kept');
+    await page.keyboard.press('Control+s');
+    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+    await said(page, 'Saved');
+  });
+
   test('a key with one allowed action breaks no page', async () => {
     const key = keys.create('lister', allow('dynamodb:ListTables'));
     await new Promise((resolve) => { setTimeout(resolve, 1100); });

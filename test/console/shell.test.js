@@ -181,6 +181,19 @@ describe('sign-in', { skip: missing() }, () => {
     await page.getByLabel('Access key id').waitFor();
   });
 
+  test('a key that is not to be remembered takes the place of one that was', async () => {
+    const page = await desk.page('#/settings');
+    await signIn(page, key, true);
+    await page.getByLabel('Density').waitFor();
+    await page.route('**/', (route) => route.fulfill({ status: 400, json: { __type: 'ExpiredTokenException', message: 'expired' } }), { times: 1 });
+    await page.goto(desk.url('#/metrics'));
+    await page.getByText('ExpiredTokenException').waitFor();
+    await signIn(page, key);
+    await page.getByLabel('Access key id').waitFor({ state: 'detached' });
+    await page.reload();
+    await page.getByLabel('Access key id').waitFor();
+  });
+
   test('a wrong secret is refused in the words of the service', async () => {
     const page = await desk.page('#/');
     await signIn(page, { ...key, secretAccessKey: 'wrong' });
