@@ -1,5 +1,6 @@
 // files.js -- opens and saves files: in place where the browser can, as a download otherwise.
 
+import { confirm } from '../core/dialog.js';
 import { h } from '../core/dom.js';
 
 const TYPES = [{ description: 'Model', accept: { 'application/json': ['.json'] } }];
@@ -33,16 +34,24 @@ export async function openFile() {
   });
 }
 
+// Whether the file is as it was read or saved last, or may be replaced all the same.
+async function mayReplace({ handle, onDisk, name }) {
+  const now = await handle.getFile().then((file) => file.text()).catch(() => onDisk); // It may be gone.
+  return now === onDisk || confirm('Replace the file?', h('p', null, `${name} was changed by something else since it was opened. Saving would undo that; “Save as” keeps both.`), { label: 'Replace', danger: true });
+}
+
 // Saves where the document was opened. Resolves to what happened, or to null if nothing did.
 export async function saveFile(doc, { as = false } = {}) {
   const { text } = doc;
   if (window.showSaveFilePicker) {
     try {
+      if (!as && doc.handle && !await mayReplace(doc)) return null;
       if (as || !doc.handle) doc.handle = await window.showSaveFilePicker({ suggestedName: doc.name, types: TYPES });
       const stream = await doc.handle.createWritable();
       await stream.write(text);
       await stream.close();
       doc.name = doc.handle.name;
+      doc.onDisk = text;
     } catch (error) {
       if (error.name === 'AbortError') return null;
       throw error;

@@ -58,6 +58,7 @@ async function take({ name, text, handle }) {
     }
   }
   const opened = new Document(converted, { name, handle });
+  opened.onDisk = text;
   if (!Array.isArray(opened.root.DataModel)) throw new Error('The file has no DataModel.');
   doc = opened;
   window.addEventListener('beforeunload', leaving);

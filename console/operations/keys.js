@@ -2,7 +2,7 @@
 
 import { forget } from '../core/access.js';
 import { call, pages, server } from '../core/api.js';
-import { announce, copy, dialog, errorBox } from '../core/dialog.js';
+import { announce, copy, dialog, errorBox, notify } from '../core/dialog.js';
 import { field, h, select, show, uniqueId } from '../core/dom.js';
 import { current } from '../core/session.js';
 import * as tables from '../core/tables.js';
@@ -55,13 +55,33 @@ function keyList(view, onKeys) {
     if (answer) await showSecret(answer.Key);
   }
 
-  async function editPolicy(AccessKeyId, PolicyName) {
+  const wrong = (message) => Object.assign(new Error(message), { name: 'Not saved' });
+  // What somebody else has saved meanwhile is not replaced.
+  async function unchangedPolicy(parameters, document) {
+    if ((await call('GetKeyPolicy', parameters)).PolicyDocument !== document) throw wrong('Somebody changed this policy meanwhile. Close this, and open it again.');
+  }
+  async function newPolicy({ AccessKeyId, PolicyNames }, name) {
+    const names = await call('ListKeyPolicies', { AccessKeyId }).then((answer) => answer.PolicyNames, () => PolicyNames);
+    if (names.includes(name)) throw wrong(`The key has a policy ${name} already. Choose another name.`);
+  }
+
+  async function editPolicy(key, PolicyName) {
+    const { AccessKeyId } = key;
     let document = TEMPLATES['Everything of DynamoDB']();
-    if (PolicyName) document = (await call('GetKeyPolicy', { AccessKeyId, PolicyName })).PolicyDocument;
-    const name = h('input', { value: PolicyName ?? 'policy', disabled: PolicyName !== undefined, autofocus: !PolicyName });
+    try {
+      if (PolicyName) document = (await call('GetKeyPolicy', { AccessKeyId, PolicyName })).PolicyDocument;
+    } catch (error) {
+      notify(error.message, { error: true });
+      return;
+    }
+    const before = document;
+    let free = 'policy';
+    for (let i = 2; key.PolicyNames.includes(free); i += 1) free = `policy${i}`;
+    const verify = () => (PolicyName ? unchangedPolicy({ AccessKeyId, PolicyName }, before) : newPolicy(key, name.value));
+    const name = h('input', { value: PolicyName ?? free, disabled: PolicyName !== undefined, autofocus: !PolicyName });
     const text = h('textarea', { rows: '14', spellcheck: 'false', value: document, autofocus: PolicyName !== undefined });
     const template = select([['', 'Choose …'], ...Object.keys(TEMPLATES)], { onchange: () => { if (template.value) text.value = TEMPLATES[template.value](); } });
-    await apply('Policy saved', `Policy of ${AccessKeyId}`, 'PutKeyPolicy', [warning(AccessKeyId), h('div', { class: 'row' }, field('Name', name), field('Start from', template)), field('Policy in IAM\'s JSON', text)], () => ({ AccessKeyId, PolicyName: name.value, PolicyDocument: text.value }), { label: 'Save' });
+    await apply('Policy saved', `Policy of ${AccessKeyId}`, 'PutKeyPolicy', [warning(AccessKeyId), h('div', { class: 'row' }, field('Name', name), field('Start from', template)), field('Policy in IAM\'s JSON', text)], () => ({ AccessKeyId, PolicyName: name.value, PolicyDocument: text.value }), { label: 'Save', verify });
   }
   const removePolicy = (AccessKeyId, PolicyName) => apply('Policy deleted', `Delete the policy ${PolicyName}?`, 'DeleteKeyPolicy', warning(AccessKeyId), () => ({ AccessKeyId, PolicyName }), { label: 'Delete', danger: true });
   const setStatus = (AccessKeyId, Status) => apply('Key changed', `${Status === 'Active' ? 'Enable' : 'Disable'} ${AccessKeyId}?`, 'UpdateKey', warning(AccessKeyId), () => ({ AccessKeyId, Status }), { danger: Status !== 'Active' });
@@ -72,7 +92,7 @@ function keyList(view, onKeys) {
     const isActive = key.Status === 'Active';
     const state = isActive ? (key.Usable ? ['good', 'active'] : ['bad', 'unusable']) : ['warn', 'disabled'];
     return [h('code', null, id), key.UserName, h('span', { class: `badge ${state[0]}` }, state[1]), when(key.CreateDate),
-      parent ? `of ${parent} until ${when(key.Expiration)}` : h('span', { class: 'actions' }, key.PolicyNames.map((name) => h('span', { class: 'token' }, button('GetKeyPolicy', name, `of ${id}`, () => editPolicy(id, name), 'plain'), button('DeleteKeyPolicy', '×', `${name} of ${id}`, () => removePolicy(id, name), 'plain'))), button('PutKeyPolicy', 'Add policy', `to ${id}`, () => editPolicy(id))),
+      parent ? `of ${parent} until ${when(key.Expiration)}` : h('span', { class: 'actions' }, key.PolicyNames.map((name) => h('span', { class: 'token' }, button('GetKeyPolicy', name, `of ${id}`, () => editPolicy(key, name), 'plain'), button('DeleteKeyPolicy', '×', `${name} of ${id}`, () => removePolicy(id, name), 'plain'))), button('PutKeyPolicy', 'Add policy', `to ${id}`, () => editPolicy(key))),
       h('span', { class: 'actions' }, !parent && button('CreateSession', 'Temporary key', `of ${id}`, () => session(id)), button('UpdateKey', isActive ? 'Disable' : 'Enable', id, () => setStatus(id, isActive ? 'Inactive' : 'Active')), button('DeleteKey', 'Delete', id, () => remove(id), 'danger'))];
   }
 

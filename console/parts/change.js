@@ -5,8 +5,9 @@ import { dialog, errorBox } from '../core/dialog.js';
 import { h, show } from '../core/dom.js';
 import { codeBlock } from './code_pane.js';
 
-// make() returns the parameters. Resolves to the answer if the call was made, and to null if not.
-export async function change(title, operation, fields, make, { label = 'Apply', danger, service } = {}) {
+// make() returns the parameters. verify(), if there is one, throws if the call must not be made after
+// all. Resolves to the answer if the call was made, and to null if not.
+export async function change(title, operation, fields, make, { label = 'Apply', danger, service, verify } = {}) {
   const code = h('div');
   const problem = h('div');
   const draw = () => show(code, codeBlock(operation, make(), service));
@@ -19,6 +20,7 @@ export async function change(title, operation, fields, make, { label = 'Apply', 
       label, value: true, primary: true, danger,
       check: async () => {
         try {
+          await verify?.();
           answer = await call(operation, make(), { service });
           return true;
         } catch (error) {

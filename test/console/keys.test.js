@@ -62,6 +62,17 @@ describe('keys', { skip: missing() }, () => {
     await said(page, 'Policy saved');
     await row.getByRole('button', { name: /^policy of/ }).press('Enter');
     await page.getByRole('dialog').getByText('aws:username').first().waitFor();
+    // What somebody else saves meanwhile is not replaced.
+    keys.command(['policy', 'put', bob.accessKeyId, 'policy', '-'], JSON.stringify({ Version: '2012-10-17', Statement: [allow('dynamodb:GetItem', { Condition: { 'ForAllValues:StringEquals': { 'dynamodb:LeadingKeys': ['${aws:username}'] } } })] }));
+    await new Promise((resolve) => { setTimeout(resolve, 1100); });
+    await page.getByRole('button', { name: 'Save', exact: true }).press('Enter');
+    await page.getByRole('dialog').getByText('Somebody changed this policy').waitFor();
+    await page.keyboard.press('Escape');
+    await row.getByRole('button', { name: 'Add policy' }).press('Enter');
+    assert.equal(await page.getByLabel('Name', { exact: true }).inputValue(), 'policy2');
+    await page.getByLabel('Name', { exact: true }).fill('policy');
+    await page.getByRole('button', { name: 'Save', exact: true }).press('Enter');
+    await page.getByRole('dialog').getByText('has a policy policy already').waitFor();
     await page.keyboard.press('Escape');
 
     const check = page.getByRole('region', { name: 'What may a key do?' });

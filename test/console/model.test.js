@@ -208,6 +208,24 @@ describe('modeller', { skip: missing() }, () => {
     assert.equal(await saved(page, 'mine.json'), before);
   });
 
+  test('a file that something else has changed is not replaced without a question', async () => {
+    const page = await opened();
+    await openExample(page, 'orders');
+    const theirs = '{"changed": "by another program"}';
+    await page.evaluate((text) => { window.fakeDisk['orders.json'] = text; }, theirs);
+    const disk = () => page.evaluate(() => window.fakeDisk['orders.json']);
+    await page.keyboard.press('Control+s');
+    await page.getByRole('dialog').getByText('was changed by something else').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    assert.equal(await disk(), theirs);
+    await page.keyboard.press('Control+s');
+    await page.getByRole('dialog').getByRole('button', { name: 'Replace' }).press('Enter');
+    await page.locator('.toasts').getByText('Saved as orders.json').waitFor();
+    assert.notEqual(await disk(), theirs);
+    await saved(page, 'orders.json'); // Without a question.
+  });
+
   test('other forms are converted, with a report, and what makes no sense is refused', async () => {
     const page = await opened();
     await openText(page, 'table.json', JSON.stringify({ TableName: 'plain', KeySchema: [{ AttributeName: 'a', KeyType: 'HASH' }], AttributeDefinitions: [{ AttributeName: 'a', AttributeType: 'S' }] }));
