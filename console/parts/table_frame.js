@@ -15,7 +15,7 @@ export function tableFrame(name, current) {
   const facts = h('span', { class: 'row muted' });
   const tabs = PAGES.filter((page) => page.tab).map((page) => {
     const last = page.path.split('/').at(-1);
-    return h('a', { href: tableLink(name, last), 'aria-current': last === current ? 'page' : undefined }, page.tab);
+    return h('a', { href: tableLink(name, last), 'aria-current': last === current ? 'page' : last === `${current}s` ? 'true' : undefined }, page.tab);
   });
   const element = h('div', { class: 'page' },
     h('div', { class: 'spread' }, h('div', { class: 'row' }, h('h1', null, name), facts),
