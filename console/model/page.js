@@ -65,7 +65,7 @@ async function take({ name, text, handle }) {
   if (location.hash.startsWith('#/model?')) go('#/model');
   else refresh();
   if (notes.length > 0) {
-    await dialog({ title: 'What was repaired', wide: true, body: h('ul', null, notes.slice(0, 100).map(({ Place, Text }) => h('li', null, Place && h('code', null, Place), Place && ': ', Text))) });
+    await dialog({ title: 'What was found in the file', wide: true, body: h('ul', null, notes.slice(0, 100).map(({ Place, Text }) => h('li', null, Place && h('code', null, Place), Place && ': ', Text))) });
   }
 }
 
