@@ -51,7 +51,7 @@ struct replica_peer_state {
     bool is_full;   /* There was no room for a link, which was logged; its thread only. */
     uint64_t rows_sent;
     int64_t ahead_us;
-    bool is_reached;
+    bool is_called, is_reached; /* Since the start, and the last time. */
 
     /* Sending: the peer's thread only. */
     struct replica_client *client;

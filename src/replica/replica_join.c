@@ -148,7 +148,8 @@ static enum replica_refusal judge(const struct replica_reply *reply,
 /* Sends the definition to the server of another region. */
 static enum replica_refusal tell(const struct replicas_options *options, struct arena *arena,
                                  const struct replica_peer *peer,
-                                 const struct table_definition *table, struct bytes *problem)
+                                 const struct table_definition *table, bool makes,
+                                 struct bytes *problem)
 {
     char message[OUTBOUND_MESSAGE_MAX];
     struct replica_said said = { 0 };
@@ -160,7 +161,7 @@ static enum replica_refusal tell(const struct replicas_options *options, struct 
     }
     struct replica_reply reply = replica_client_call(
         client, arena, "ReplicateSettings",
-        replica_message_table(arena, options->region, peer->region, table), REPLICA_ASK_MS);
+        replica_message_table(arena, options->region, peer->region, table, makes), REPLICA_ASK_MS);
     replica_client_destroy(client);
     if (reply.status == 200 && !replica_message_read(arena, reply.body, &said))
         reply.status = 0;
@@ -187,7 +188,7 @@ enum replica_refusal replica_group_add(struct replicas *replicas, struct arena *
     }
     struct table_definition said_to = *changed;
     said_to.replicas = extend(arena, options, wanted, &changed->replicas);
-    enum replica_refusal refusal = tell(options, arena, peer, &said_to, problem);
+    enum replica_refusal refusal = tell(options, arena, peer, &said_to, true, problem);
     if (refusal == REPLICA_TAKEN)
         changed->replicas = said_to.replicas;
     return refusal;
@@ -204,7 +205,7 @@ enum replica_refusal replica_group_ask_removal(struct replicas *replicas, struct
     if (peer == NULL || replicas_get_options(replicas)->outside.network == NULL)
         return REPLICA_UNKNOWN;
     enum replica_refusal refusal =
-        tell(replicas_get_options(replicas), arena, peer, changed, problem);
+        tell(replicas_get_options(replicas), arena, peer, changed, false, problem);
     if (refusal == REPLICA_TAKEN)
         return REPLICA_BUSY; /* It has answered, and still has the table. */
     return refusal == REPLICA_GONE ? REPLICA_TAKEN : refusal;

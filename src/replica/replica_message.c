@@ -32,7 +32,7 @@ static void write_bytes(struct json_writer *json, const char *name, struct bytes
 }
 
 struct bytes replica_message_table(struct arena *arena, struct bytes from, struct bytes to,
-                                   const struct table_definition *table)
+                                   const struct table_definition *table, bool makes)
 {
     struct buffer body;
     struct json_writer json;
@@ -42,6 +42,8 @@ struct bytes replica_message_table(struct arena *arena, struct bytes from, struc
     write_string(&json, "TableName", table->name);
     write_string(&json, "FromRegion", from);
     write_string(&json, "ToRegion", to);
+    json_write_name(&json, "Create");
+    json_write_bool(&json, makes);
     write_bytes(&json, "Definition", table_definition_encode(arena, table).encoded);
     json_close_object(&json);
     return buffer_bytes(&body);

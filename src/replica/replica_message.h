@@ -13,9 +13,9 @@ struct table_definition;
 
 /* Both name the region they are meant for: a server whose address was given for that of another
  * region refuses them.
- * Of ReplicateSettings: the table as this region stores it. */
+ * Of ReplicateSettings: the table as this region stores it. `makes`: that region is to make it. */
 struct bytes replica_message_table(struct arena *arena, struct bytes from, struct bytes to,
-                                   const struct table_definition *table);
+                                   const struct table_definition *table, bool makes);
 /* Of WriteDataForReplication: those rows of the page that are sent. */
 struct bytes replica_message_rows(struct arena *arena, const struct table_definition *table,
                                   const struct replica_batch *batch,

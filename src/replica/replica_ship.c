@@ -57,6 +57,7 @@ static void note_reached(struct turn *turn, bool reached)
 {
     turn->unreached = !reached;
     pthread_mutex_lock(&turn->replicas->mutex);
+    turn->peer->is_called = true;
     turn->peer->is_reached = reached;
     pthread_mutex_unlock(&turn->replicas->mutex);
 }
@@ -70,7 +71,7 @@ static bool tell(struct turn *turn)
     struct replica_said said = { 0 };
     arena_reset(peer->arena);
     struct bytes body = replica_message_table(peer->arena, turn->replicas->options.region,
-                                              peer->at.region, turn->definition);
+                                              peer->at.region, turn->definition, false);
     struct replica_reply reply = replica_client_call(peer->client, peer->arena, "ReplicateSettings",
                                                      body, REPLICA_TIMEOUT_MS);
     note_reached(turn, reply.reached);

@@ -171,6 +171,21 @@ bool replicas_link_state(struct replicas *replicas, const struct table_definitio
     return link != NULL;
 }
 
+bool replicas_lost_source(struct replicas *replicas, const struct table_definition *table,
+                          const struct replica_member *member)
+{
+    if (replicas == NULL || member->status != REPLICA_CREATING ||
+        bytes_equal(member->source, table->replicas.own.region))
+        return false;
+    struct replica_peer_state *peer = replica_peer_find(replicas, member->source);
+    if (peer == NULL)
+        return true;
+    pthread_mutex_lock(&replicas->mutex);
+    bool is_lost = peer->is_called && !peer->is_reached;
+    pthread_mutex_unlock(&replicas->mutex);
+    return is_lost;
+}
+
 bool replicas_take_latency(struct replicas *replicas, const struct table_definition *table,
                            struct bytes region, struct replica_latency *out)
 {

@@ -31,6 +31,7 @@
 struct arena;
 struct catalogue;
 struct clock;
+struct replica_member;
 struct replicas;
 struct table;
 struct table_definition;
@@ -104,6 +105,11 @@ struct replica_link_state {
 /* False if nothing is known of the link. */
 bool replicas_link_state(struct replicas *replicas, const struct table_definition *table,
                          struct bytes region, struct replica_link_state *out);
+
+/* Whether `member` of the table, which may be this region, is CREATING, and the region that fills
+ * it does not answer. Not before it was called. */
+bool replicas_lost_source(struct replicas *replicas, const struct table_definition *table,
+                          const struct replica_member *member);
 
 /* Of rows written here, from their stamps until they were durable in the region. */
 struct replica_latency {

@@ -410,6 +410,108 @@ def test_a_replica_whose_making_was_not_confirmed_goes_and_may_be_made_again(two
     assert_whole(two)
 
 
+def fill(regions, region, count):
+    for number in range(0, count, 25):
+        requests = [
+            {"PutRequest": {"Item": {"p": {"S": f"{number + each}"}, "v": {"S": "a"}}}}
+            for each in range(25)
+        ]
+        regions.clients[region].batch_write_item(RequestItems={"Tab": requests})
+
+
+def lose_store(regions, region):
+    """The region's disk is gone, and its server starts on an empty one."""
+    regions.kill(region)
+    folder = regions.folder / region
+    folder.rename(folder.with_name(f"{region}-lost"))
+    regions.start(region)
+
+
+def test_a_replica_whose_store_is_lost_while_it_is_made_is_not_taken_for_a_whole_one(two):
+    count = 1000
+    fill(two, HOME, count)
+    pages = []
+
+    def let_one_page_pass(operation):
+        if operation != "WriteDataForReplication":
+            return None
+        pages.append(operation)
+        return "drop" if len(pages) > 2 else None  # The first one only gives out a session.
+
+    two.links[HOME, AWAY].script = let_one_page_pass
+    two.add_replica(HOME, AWAY, wait=False)
+    wait_until(lambda: len(pages) > 2)
+    lose_store(two, AWAY)
+    two.links[HOME, AWAY].script = None
+    wait_until(lambda: not statuses(two, HOME) or statuses(two, HOME)[AWAY] == "ACTIVE")
+    assert statuses(two, HOME) == {} and tables(two, AWAY) == []
+    time.sleep(1.5)
+    two.add_replica(HOME, AWAY)
+    assert len(two.wait_until_equal()) == count
+    assert_whole(two)
+
+
+def begin_a_replica_that_nothing_reaches(regions, region):
+    regions.links[HOME, region].script = lambda operation: (
+        "drop" if operation == "WriteDataForReplication" else None
+    )
+    regions.add_replica(HOME, region, wait=False)
+
+
+def once_the_source_is_missed(action):
+    """The way out opens when the region has noticed that the source does not answer."""
+    deadline = time.monotonic() + 30
+    while True:
+        try:
+            return action()
+        except ClientError as error:
+            assert "in use" in str(error) and time.monotonic() < deadline, error
+            time.sleep(0.1)
+
+
+def test_a_replica_whose_source_is_lost_while_it_is_made_is_deleted_by_another_region(tmp_path):
+    with Regions(tmp_path, [HOME, AWAY, THIRD]) as regions:
+        create_table(regions.clients[HOME])
+        put(regions, HOME, "k", "a")
+        regions.add_replica(HOME, AWAY)
+        wait_until(lambda: statuses(regions, HOME) == {AWAY: "ACTIVE"})
+        begin_a_replica_that_nothing_reaches(regions, THIRD)
+        wait_until(lambda: statuses(regions, AWAY) == {HOME: "ACTIVE", THIRD: "CREATING"})
+        time.sleep(1)  # The source is called, and answers.
+        with pytest.raises(ClientError, match="is in use"):
+            remove_replica(regions, AWAY, THIRD)
+        regions.kill(HOME)
+        once_the_source_is_missed(lambda: remove_replica(regions, AWAY, THIRD))
+        wait_until(lambda: not tables(regions, THIRD))
+        wait_until(lambda: statuses(regions, AWAY) == {HOME: "ACTIVE"})
+        put(regions, AWAY, "l", "b")
+        regions.links[HOME, THIRD].script = None
+        regions.start(HOME)  # It was not lost after all.
+        wait_until(lambda: statuses(regions, HOME) == {AWAY: "ACTIVE"})
+        wait_for(regions, HOME, {"k": "a", "l": "b"})
+        assert tables(regions, THIRD) == []
+        assert_whole(regions)
+
+
+def test_a_replica_whose_source_is_lost_while_it_is_made_is_deleted_in_its_region(two):
+    put(two, HOME, "k", "a")
+    begin_a_replica_that_nothing_reaches(two, AWAY)
+    time.sleep(1)
+    with pytest.raises(ClientError, match="is being used"):
+        two.clients[AWAY].delete_table(TableName="Tab")
+    two.kill(HOME)
+    once_the_source_is_missed(lambda: two.clients[AWAY].delete_table(TableName="Tab"))
+    wait_until(lambda: not tables(two, AWAY))
+    two.links[HOME, AWAY].script = None
+    two.start(HOME)
+    wait_until(lambda: statuses(two, HOME) == {})
+    assert tables(two, AWAY) == []
+    time.sleep(1.5)
+    two.add_replica(HOME, AWAY)
+    wait_for(two, AWAY, {"k": "a"})
+    assert_whole(two)
+
+
 def restore(regions, region, backup):
     """In place of the region's store."""
     regions.kill(region)

@@ -70,7 +70,8 @@ struct replicate_table_request {
     struct bytes table_name;
     struct bytes from_region;
     struct bytes to_region;
-    struct bytes definition; /* The table's record in that region, in base64. */
+    struct bytes definition;     /* The table's record in that region, in base64. */
+    struct shape_boolean create; /* Make the table, which a client asks for there. */
 };
 static const struct shape region_shape = { .kind = SHAPE_STRING,
                                            .min = 1,
@@ -85,6 +86,7 @@ static const struct shape_field table_fields[] = {
       .required = true },
     { SHAPE_FIELD(struct replicate_table_request, definition, "Definition", &common_string),
       .required = true },
+    { SHAPE_FIELD(struct replicate_table_request, create, "Create", &common_boolean) },
 };
 static const struct shape table_shape = {
     SHAPE_STRUCTURE_OF(struct replicate_table_request, table_fields),
@@ -264,11 +266,12 @@ static bool replicate_table(struct api_call *call, const struct replicate_table_
     bool is_member = replica_join_view(call->arena, &said, own_region(call), &group);
     bool is_same = table != NULL &&
                    is_of_group(call, table_definition(table), &said, is_member ? &group : NULL);
+    /* Only at first: if the table is gone later, so are rows that left the senders' queues. */
+    bool makes = request->create.value && is_member && group.own.status == REPLICA_CREATING;
     bool ok;
     if (table == NULL)
-        ok = is_member && group.own.status == REPLICA_CREATING ? create(call, &said, &group)
-                                                               : answer_table(call, NULL, SAY_GONE);
-    else if (!is_same && is_member && group.own.status == REPLICA_CREATING)
+        ok = makes ? create(call, &said, &group) : answer_table(call, NULL, SAY_GONE);
+    else if (!is_same && makes)
         ok = error_set(&call->error, ERROR_RESOURCE_IN_USE, "Table already exists: %.*s",
                        BYTES_FMT(said.name));
     else if (!is_same || table_definition(table)->status == TABLE_DELETING)

@@ -23,6 +23,7 @@
 #include "json/writer.h"
 #include "model/limits.h"
 #include "replica/replica_group.h"
+#include "replica/replicas.h"
 #include "table/catalogue.h"
 #include "table/storage_error.h"
 
@@ -302,7 +303,9 @@ static bool check_deletable(struct api_call *call, const struct table_definition
 {
     int64_t now_ms = clock_wall_ms(api_options(call->api)->clock);
     if (definition->replicas.own.status == REPLICA_CREATING)
-        return replica_rules_check_delete(definition, now_ms, &call->error);
+        return replicas_lost_source(api_replicas(call->api), definition,
+                                    &definition->replicas.own) ||
+               replica_rules_check_delete(definition, now_ms, &call->error);
     if (!check_indexes_idle(call, definition))
         return false;
     if (definition->status == TABLE_UPDATING)

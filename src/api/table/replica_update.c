@@ -296,6 +296,10 @@ static bool forget_member(struct api_call *call, const struct replica_request *r
     struct bytes problem = { 0 };
     enum replica_refusal refusal = replica_group_ask_removal(api_replicas(call->api), call->arena,
                                                              before, request->region, &problem);
+    if (refusal == REPLICA_BUSY &&
+        replicas_lost_source(api_replicas(call->api), before,
+                             replica_definition_find(&before->replicas, request->region)))
+        return remove_member(call, request, table); /* Nobody would ever fill it. */
     if (refusal != REPLICA_UNREACHABLE && refusal != REPLICA_UNKNOWN)
         return replica_rules_refuse_unsettled(&call->error);
     bool found = replica_group_forget(call->arena, &changed, request->region);
