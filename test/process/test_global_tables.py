@@ -167,6 +167,19 @@ def test_a_removed_replica_is_deleted_and_the_last_table_is_regional(two):
     assert_whole(two)
 
 
+def test_a_global_table_takes_no_bulk_operation(two):
+    two.add_replica(HOME, AWAY)
+    connection = Connection(two.servers[AWAY].port)
+    source = {"S3Bucket": "bucket", "InputFormat": "DYNAMODB_JSON"}
+    report = {"S3Bucket": "bucket", "OutputType": ["ERROR"]}
+    status, answer = connection.call(
+        "StartBulkPutItems",
+        {"TableName": "Tab", "InputS3Configuration": source, "OutputS3Configuration": report},
+    )
+    connection.close()
+    assert status == 400 and "not supported for global tables. Table: Tab" in answer["message"]
+
+
 def wait_for_item(regions, region, key, table):
     deadline = time.monotonic() + 30
     found = {}

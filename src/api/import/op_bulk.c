@@ -209,6 +209,10 @@ static bool answer_repeated(struct api_call *call, const struct start_bulk_reque
 
 static bool check_table(struct api_call *call, const struct table_definition *table)
 {
+    if (replica_definition_is_group(&table->replicas))
+        return error_validation(&call->error,
+                                "Bulk operations are not supported for global tables. Table: %.*s",
+                                BYTES_FMT(table->name));
     for (size_t i = 0; i < table->index_count; i++) {
         if (table->indexes[i].status == INDEX_ALLOCATING ||
             table->indexes[i].status == INDEX_BACKFILLING)
