@@ -1,5 +1,9 @@
 """A proxy between two servers that loses, delays, cuts, repeats and reorders requests.
 
+    drop    the request gets nowhere           delay   it comes late
+    cut     it is served, and the answer lost  hang    the same, and the connection stays for a while
+    half    the receiver gets a part of it     repeat  it comes once more, perhaps after later ones
+
 It reads a whole request before it decides what becomes of it, so a repeated request is the same
 request, perhaps long after the first one was answered, and after later ones.
 """
@@ -17,13 +21,14 @@ class FaultProxy:
 
     `rate` is how often something goes wrong, from 0 to 1; `is_cut` lets nothing through.
     `script` decides instead: a function of the operation's name that returns a fault or None.
+    `watch` is called with the operation's name and the body of each request, whatever becomes of it.
     """
 
     def __init__(self, seed=0, rate=0.0):
         self.target, self.rate, self.is_cut = None, rate, False
-        self.script = None
+        self.script, self.watch = None, None
         self.seen = collections.deque(maxlen=1000)  # The last operations, and their bodies.
-        self.faults = {"drop": 0, "delay": 0, "cut": 0, "repeat": 0}
+        self.faults = {"drop": 0, "delay": 0, "cut": 0, "hang": 0, "half": 0, "repeat": 0}
         self._random = random.Random(seed)
         self._late = []
         self._stopping = threading.Event()
@@ -73,6 +78,20 @@ class FaultProxy:
         finally:
             connection.close()
 
+    def _send_half(self, headers, path, body):
+        """The connection breaks in the middle of the body."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.target, timeout=30)
+        try:
+            connection.putrequest("POST", path, skip_host=True, skip_accept_encoding=True)
+            for name, value in headers:
+                if name.lower() not in ("connection", "expect"):
+                    connection.putheader(name, value)
+            connection.endheaders(body[: self._random.randrange(len(body) + 1) // 2])
+        except OSError:
+            pass
+        finally:
+            connection.close()
+
     def _send_late(self, headers, path, body, delay_s):
         def run():
             if self._stopping.wait(delay_s) or self.is_cut:
@@ -90,8 +109,14 @@ class FaultProxy:
         headers = list(handler.headers.items())
         operation = handler.headers.get("X-Amz-Target", "").rpartition(".")[2]
         self.seen.append((operation, body))
+        if self.watch is not None:
+            self.watch(operation, body)
         fault = self._choose() if self.script is None else self.script(operation)
         if self.is_cut or self.target is None or fault == "drop":
+            handler.close_connection = True
+            return
+        if fault == "half":
+            self._send_half(headers, handler.path, body)
             handler.close_connection = True
             return
         if fault == "delay":
@@ -103,7 +128,9 @@ class FaultProxy:
         except (OSError, http.client.HTTPException):
             handler.close_connection = True
             return
-        if fault == "cut":  # It has its effect, and nobody is told.
+        if fault == "hang":
+            self._stopping.wait(self._random.random() * 3)
+        if fault in ("cut", "hang"):  # It has its effect, and nobody is told.
             handler.close_connection = True
             return
         handler.send_response_only(status)

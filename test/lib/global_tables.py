@@ -1,13 +1,20 @@
 """Servers of several regions that replicate tables, with a proxy of faults on each way."""
 
 import contextlib
+import json
 import time
+import urllib.request
 
 import boto3
+from botocore import xform_name
+from botocore.auth import SigV4Auth
+from botocore.awsrequest import AWSRequest
 from botocore.config import Config
+from botocore.credentials import Credentials
 
 from fault_proxy import FaultProxy
 from stator_process import StatorProcess, binary
+from stream_replay import Replay
 
 REGIONS = ["eu-west-1", "us-east-1", "us-west-2"]
 DEADLINE_S = 60
@@ -93,6 +100,39 @@ class Regions:
                 assert entries == [item for item in found[0] if "g" in item]
         return found[0]
 
+    def describe(self, region):
+        """DescribeRegions: what the region knows of the others."""
+        headers = {
+            "Content-Type": "application/x-amz-json-1.0",
+            "X-Amz-Target": "Stator_20261101.DescribeRegions",
+        }
+        url = f"{self.servers[region].url}/"
+        request = AWSRequest(method="POST", url=url, data="{}", headers=headers)
+        SigV4Auth(Credentials("x", "x"), "dynamodb", region).add_auth(request)
+        sent = urllib.request.Request(url, b"{}", dict(request.headers))
+        with urllib.request.urlopen(sent, timeout=60) as answer:
+            return json.load(answer)
+
+    def wait_until_collected(self, regions=None):
+        """No stamp and no entry of a queue is left."""
+        deadline = time.monotonic() + DEADLINE_S
+        for region in regions or self.regions:
+            while True:
+                (table,) = self.describe(region)["Tables"]
+                waiting = [member["WaitingItems"] for member in table["Members"]]
+                if table["WaitingStamps"] == 0 and not any(waiting):
+                    break
+                assert time.monotonic() < deadline, (region, table)
+                time.sleep(0.1)
+
+    def replay(self, region):
+        """The stream of the region, whose end must be its table."""
+        table = self.clients[region].describe_table(TableName="Tab")["Table"]
+        caller = Caller(self.servers[region].url, region)
+        found = Replay(["p"]).apply_all(caller, table["LatestStreamArn"])
+        assert found.existing() == {found.key(item): item for item in self.items(region)}
+        return found
+
     def add_replica(self, region, to, table="Tab", wait=True):
         self.clients[region].update_table(
             TableName=table, ReplicaUpdates=[{"Create": {"RegionName": to}}]
@@ -108,6 +148,29 @@ class Regions:
                 return found
             assert time.monotonic() < deadline, found
             time.sleep(0.05)
+
+
+class Caller:
+    """What Replay needs of a client, in the region that boto3 signs for."""
+
+    def __init__(self, url, region):
+        self.clients = [
+            boto3.client(
+                service,
+                endpoint_url=url,
+                region_name=region,
+                aws_access_key_id="x",
+                aws_secret_access_key="x",
+            )
+            for service in ("dynamodb", "dynamodbstreams")
+        ]
+
+    def call(self, operation, body):
+        name = xform_name(operation)
+        for client in self.clients:
+            if hasattr(client, name):
+                return 200, getattr(client, name)(**body)
+        raise AttributeError(operation)
 
 
 def client(url, region, key=("x", "x")):

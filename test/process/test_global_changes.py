@@ -5,40 +5,12 @@ import subprocess
 import time
 import urllib.request
 
-import boto3
-from botocore import xform_name
-
 from function_target import FunctionTarget
 from global_tables import Regions, create_table
 from stator_process import Connection, binary
-from stream_replay import Replay
 
 HOME, AWAY, THIRD = "eu-west-1", "us-east-1", "us-west-2"
-KEY = ["p"]
 EXPIRES_IN_S = 4
-
-
-class Caller:
-    """What Replay needs of a client, in the region that boto3 signs for."""
-
-    def __init__(self, url, region):
-        self.clients = [
-            boto3.client(
-                service,
-                endpoint_url=url,
-                region_name=region,
-                aws_access_key_id="x",
-                aws_secret_access_key="x",
-            )
-            for service in ("dynamodb", "dynamodbstreams")
-        ]
-
-    def call(self, operation, body):
-        name = xform_name(operation)
-        for client in self.clients:
-            if hasattr(client, name):
-                return 200, getattr(client, name)(**body)
-        raise AttributeError(operation)
 
 
 def put(regions, region, key, **more):
@@ -51,16 +23,6 @@ def wait_until(condition, what, seconds=60):
     while not condition():
         assert time.monotonic() < deadline, what
         time.sleep(0.05)
-
-
-def replay(regions, region):
-    """The stream of the region, whose end must be its table."""
-    table = regions.clients[region].describe_table(TableName="Tab")["Table"]
-    caller = Caller(regions.servers[region].url, region)
-    found = Replay(KEY).apply_all(caller, table["LatestStreamArn"])
-    items = {found.key(item): item for item in regions.items(region)}
-    assert found.existing() == items
-    return found
 
 
 def statuses(regions, region):
@@ -95,7 +57,7 @@ def test_the_stream_of_each_region_has_all_changes(tmp_path):
             wait_until(lambda: {"S": key} in [i["p"] for i in regions.items(region)], key)
         regions.wait_until_equal()
         for region in (HOME, AWAY):
-            found = replay(regions, region)
+            found = regions.replay(region)
             assert found.record_count >= 7 and found.expired_count == 0
 
 
@@ -140,8 +102,8 @@ def test_no_renewal_that_was_made_in_time_is_lost(tmp_path):
         wait_until(lambda: regions.items(HOME) == renewed, "the deletion")
         wait_until(lambda: regions.items(AWAY) == renewed, "its replication")
         # The service is named where the item expired, and nowhere else.
-        assert replay(regions, HOME).expired_count == 1
-        assert replay(regions, AWAY).expired_count == 0
+        assert regions.replay(HOME).expired_count == 1
+        assert regions.replay(AWAY).expired_count == 0
 
 
 def test_no_renewal_that_a_lost_region_sent_to_some_only_is_lost(tmp_path):
