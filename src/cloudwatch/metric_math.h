@@ -1,8 +1,8 @@
 /* metric_math.h -- CloudWatch's metric math: expressions over time series, such as "m1/PERIOD(m1)".
  *
  * A pure library. It is given the series that an expression names by callbacks, and knows no store,
- * clock or request. Everything lives in the arena. Texts, nesting, nodes, and the points that an
- * evaluation makes are bounded.
+ * clock or request. Everything lives in the arena. Texts, nesting, nodes, and the points that all
+ * evaluations of a request make together are bounded.
  *
  * How missing points count is as the service was observed to do it: arithmetic between two series
  * takes a missing point as 0, SUM and its like over an array skip them (but AVG and STDDEV divide
@@ -25,7 +25,8 @@ enum {
     METRIC_MATH_DEPTH_MAX = 32,
     METRIC_MATH_NODES_MAX = 1024,
     METRIC_MATH_SERIES_MAX = 1000,            /* Of an array. */
-    METRIC_MATH_POINTS_MAX = 4 * 1000 * 1000, /* That one evaluation makes. */
+    METRIC_MATH_POINTS_MAX = 4 * 1000 * 1000, /* That the evaluations of a request make. */
+    METRIC_MATH_SERIES_POINTS = 5,            /* What a series counts besides its points. */
     METRIC_MATH_MESSAGE_MAX = 256,
 };
 
@@ -59,6 +60,7 @@ struct metric_math_environment {
     int64_t start_s; /* The window that is asked for. */
     int64_t end_s;
     int64_t period_s; /* Of series that have no other. */
+    size_t *points;   /* Made so far by all evaluations of the request; NULL: by this one only. */
     /* A series, or an array, by its id: "m1". */
     bool (*resolve)(void *context, struct bytes id, struct math_value *out,
                     struct metric_math_error *err);
@@ -86,6 +88,10 @@ bool metric_math_uses_metrics(const struct metric_math *math);
 MUST_CHECK bool metric_math_evaluate(struct arena *arena, const struct metric_math *math,
                                      const struct metric_math_environment *environment,
                                      struct math_value *out, struct metric_math_error *err);
+
+/* Counts points or series that a caller makes for an expression. False with `err` set if there are
+ * too many. */
+MUST_CHECK bool metric_math_charge(size_t *points, size_t count, struct metric_math_error *err);
 
 bool metric_math_fail(struct metric_math_error *err, const char *format, ...) PRINTF_LIKE(2, 3);
 

@@ -5,14 +5,30 @@
 #include "base/arena.h"
 #include "cloudwatch/metric_math_parts.h"
 
+bool metric_math_charge(size_t *points, size_t count, struct metric_math_error *err)
+{
+    assert(*points <= METRIC_MATH_POINTS_MAX);
+    if (count > METRIC_MATH_POINTS_MAX - *points)
+        return metric_math_fail(err, "The expressions of the request make more than %d points",
+                                METRIC_MATH_POINTS_MAX);
+    *points += count;
+    return true;
+}
+
 bool math_reserve(struct math_run *run, size_t count, int64_t **times, double **values)
 {
-    if (count > METRIC_MATH_POINTS_MAX - run->points)
-        return metric_math_fail(run->err, "The expression makes more than %d points",
-                                METRIC_MATH_POINTS_MAX);
-    run->points += count;
+    if (!metric_math_charge(run->points, count, run->err))
+        return false;
     *times = arena_alloc(run->arena, (count + 1) * sizeof **times);
     *values = arena_alloc(run->arena, (count + 1) * sizeof **values);
+    return true;
+}
+
+bool math_reserve_series(struct math_run *run, size_t count, struct math_series **out)
+{
+    if (!metric_math_charge(run->points, count * METRIC_MATH_SERIES_POINTS, run->err))
+        return false;
+    *out = arena_alloc(run->arena, (count + 1) * sizeof **out);
     return true;
 }
 
@@ -57,8 +73,9 @@ bool math_map(struct math_run *run, const struct math_value *value,
             (struct math_value){ .kind = MATH_SCALAR, .scalar = function(value->scalar, context) };
         return true;
     }
-    struct math_series *series =
-        arena_alloc(run->arena, (value->series_count + 1) * sizeof *series);
+    struct math_series *series;
+    if (!math_reserve_series(run, value->series_count, &series))
+        return false;
     for (size_t i = 0; i < value->series_count; i++) {
         if (!map_series(run, &value->series[i], function, context, &series[i]))
             return false;
@@ -164,7 +181,9 @@ static bool combine(struct math_run *run, enum math_operator operator, const str
                                           "supported");
     const struct math_value *longer = a->kind == MATH_ARRAY ? a : b;
     size_t count = longer->series_count;
-    struct math_series *series = arena_alloc(run->arena, (count + 1) * sizeof *series);
+    struct math_series *series;
+    if (!math_reserve_series(run, count, &series))
+        return false;
     for (size_t i = 0; i < count; i++) {
         const struct math_series *x = &a->series[a->kind == MATH_ARRAY ? i : 0];
         const struct math_series *y = &b->series[b->kind == MATH_ARRAY ? i : 0];
@@ -207,19 +226,27 @@ static double negate(double value, const void *context)
 static bool evaluate_array(struct math_run *run, const struct math_node *node,
                            struct math_value *out)
 {
-    struct math_series *series = arena_alloc(run->arena, METRIC_MATH_SERIES_MAX * sizeof *series);
-    size_t count = 0;
-    for (const struct math_node *child = node->first; child != NULL; child = child->next) {
-        struct math_value value;
-        if (!math_evaluate(run, child, &value))
+    size_t total = 0, count = 0, part_count = 0;
+    for (const struct math_node *child = node->first; child != NULL; child = child->next)
+        part_count++;
+    struct math_value *parts = arena_alloc(run->arena, (part_count + 1) * sizeof *parts);
+    struct math_value *part = parts;
+    for (const struct math_node *child = node->first; child != NULL; child = child->next, part++) {
+        if (!math_evaluate(run, child, part))
             return false;
-        if (value.kind == MATH_SCALAR || value.kind == MATH_TEXT)
+        if (part->kind == MATH_SCALAR || part->kind == MATH_TEXT)
             return metric_math_fail(run->err, "An array must contain time series");
-        if (value.series_count > METRIC_MATH_SERIES_MAX - count)
+        total += part->series_count;
+        if (total > METRIC_MATH_SERIES_MAX)
             return metric_math_fail(run->err, "An array has more than %d time series",
                                     METRIC_MATH_SERIES_MAX);
-        for (size_t i = 0; i < value.series_count; i++)
-            series[count++] = value.series[i];
+    }
+    struct math_series *series;
+    if (!math_reserve_series(run, total, &series))
+        return false;
+    for (size_t i = 0; i < part_count; i++) {
+        for (size_t k = 0; k < parts[i].series_count; k++)
+            series[count++] = parts[i].series[k];
     }
     *out = (struct math_value){ .kind = MATH_ARRAY, .series = series, .series_count = count };
     return true;
@@ -256,6 +283,7 @@ bool metric_math_evaluate(struct arena *arena, const struct metric_math *math,
                           struct metric_math_error *err)
 {
     struct math_run run = { .arena = arena, .environment = environment, .err = err };
+    run.points = environment->points == NULL ? &run.own_points : environment->points;
     assert(environment->period_s > 0);
     return math_evaluate(&run, math->root, out);
 }

@@ -149,7 +149,7 @@ static bool reduce_array(const struct call *call, enum reduction reduction, stru
     }
     int64_t *times;
     double *values;
-    if (!math_reserve(run, total, &times, &values))
+    if (!math_reserve(run, total + array->series_count, &times, &values))
         return false;
     size_t *positions =
         arena_alloc_zeroed(run->arena, (array->series_count + 1) * sizeof *positions);
@@ -228,8 +228,9 @@ static bool for_each(const struct call *call,
                      int which, struct math_value *out)
 {
     const struct math_value *value = &call->arguments[0];
-    struct math_series *series =
-        arena_alloc(call->run->arena, (value->series_count + 1) * sizeof *series);
+    struct math_series *series;
+    if (!math_reserve_series(call->run, value->series_count, &series))
+        return false;
     for (size_t i = 0; i < value->series_count; i++) {
         if (!function(call, &value->series[i], which, &series[i]))
             return false;
@@ -514,9 +515,11 @@ static bool call_sort(const struct call *call, struct math_value *out)
             return refuse(call);
         limit = wanted < (double)limit ? (size_t)wanted : limit;
     }
+    struct math_series *series;
+    if (!math_reserve_series(call->run, array->series_count, &series)) /* Of which some remain. */
+        return false;
     struct ranked *ranked =
         arena_alloc(call->run->arena, (array->series_count + 1) * sizeof *ranked);
-    struct math_series *series = arena_alloc(call->run->arena, (limit + 1) * sizeof *series);
     bool ascends = bytes_equal_text(order->text, "ASC");
     for (size_t i = 0; i < array->series_count; i++) {
         const struct math_series *one = &array->series[i];
@@ -572,9 +575,10 @@ static bool call_remove_empty(const struct call *call, struct math_value *out)
     const struct math_value *array = &call->arguments[0];
     if (call->count != 1 || array->kind != MATH_ARRAY)
         return refuse(call);
-    struct math_series *series =
-        arena_alloc(call->run->arena, (array->series_count + 1) * sizeof *series);
+    struct math_series *series;
     size_t count = 0;
+    if (!math_reserve_series(call->run, array->series_count, &series))
+        return false;
     for (size_t i = 0; i < array->series_count; i++) {
         if (array->series[i].count > 0)
             series[count++] = array->series[i];

@@ -49,7 +49,8 @@ struct math_run {
     struct arena *arena;
     const struct metric_math_environment *environment;
     struct metric_math_error *err;
-    size_t points; /* Made so far. */
+    size_t own_points; /* If nobody else counts them. */
+    size_t *points;    /* Made so far. */
 };
 
 /* metric_math_evaluate.c */
@@ -57,6 +58,8 @@ MUST_CHECK bool math_evaluate(struct math_run *run, const struct math_node *node
                               struct math_value *out);
 /* Room for the points of a new series; false: too many. */
 MUST_CHECK bool math_reserve(struct math_run *run, size_t count, int64_t **times, double **values);
+/* The same for the series of a new array. */
+MUST_CHECK bool math_reserve_series(struct math_run *run, size_t count, struct math_series **out);
 struct math_value math_of_series(struct math_run *run, struct math_series series);
 /* Applies a function to a scalar or to each point; points that are not finite go. */
 MUST_CHECK bool math_map(struct math_run *run, const struct math_value *value,

@@ -22,34 +22,45 @@ static bool is_metric(const struct metric_query *query)
 
 /* --- Metrics --- */
 
-/* The points of a statistic; bins that do not tell it have none. */
+/* The values that the bins tell of a statistic. */
+static bool take_points(struct metric_query_run *run, const struct series_bins *bins,
+                        const struct statistic *statistic, struct math_series *out,
+                        struct metric_math_error *err)
+{
+    size_t max = run->points_max == 0 ? METRIC_QUERY_POINTS_MAX : run->points_max;
+    size_t count = 0;
+    if (bins->count > max - run->points)
+        return metric_math_fail(err, "You have requested more than %zu datapoints", max);
+    run->points += bins->count;
+    int64_t *times = arena_alloc(run->arena, (bins->count + 1) * sizeof *times);
+    double *values = arena_alloc(run->arena, (bins->count + 1) * sizeof *values);
+    for (size_t i = 0; i < bins->count; i++) {
+        if (!statistic_value(statistic, &bins->bins[i].set, &values[count]))
+            continue;
+        times[count++] = bins->bins[i].start_s;
+    }
+    *out = (struct math_series){ .times = times, .values = values, .count = count };
+    return true;
+}
+
+/* A chunk of the store has more than was asked for, and histograms: only points are kept. */
 static bool read_source(struct metric_query_run *run, const struct metric_source *source,
                         const struct statistic *statistic, struct math_series *out,
                         struct metric_math_error *err)
 {
     struct series_bins bins;
-    size_t max = run->points_max == 0 ? METRIC_QUERY_POINTS_MAX : run->points_max;
-    size_t count = 0;
+    struct arena *before = series_reader_set_arena(run->reader, run->scratch);
     run->status =
         series_read(run->reader, &source->key, source->period_s, run->start_s, run->end_s, &bins);
-    if (run->status != ENGINE_OK)
-        return metric_math_fail(err, "The samples cannot be read");
-    if (bins.count > max - run->points)
-        return metric_math_fail(err, "You have requested more than %zu datapoints", max);
-    run->points += bins.count;
-    int64_t *times = arena_alloc(run->arena, (bins.count + 1) * sizeof *times);
-    double *values = arena_alloc(run->arena, (bins.count + 1) * sizeof *values);
-    for (size_t i = 0; i < bins.count; i++) {
-        if (!statistic_value(statistic, &bins.bins[i].set, &values[count]))
-            continue;
-        times[count++] = bins.bins[i].start_s;
-    }
-    *out = (struct math_series){ .times = times,
-                                 .values = values,
-                                 .count = count,
-                                 .period_s = source->period_s,
-                                 .is_metric = true,
-                                 .origin = source };
+    series_reader_set_arena(run->reader, before);
+    bool ok = run->status == ENGINE_OK ? take_points(run, &bins, statistic, out, err)
+                                       : metric_math_fail(err, "The samples cannot be read");
+    arena_reset(run->scratch);
+    if (!ok)
+        return false;
+    out->period_s = source->period_s;
+    out->is_metric = true;
+    out->origin = source;
     return true;
 }
 
@@ -87,9 +98,10 @@ static bool all_metrics(void *context, struct bytes part, struct math_value *out
                         struct metric_math_error *err)
 {
     struct metric_query_run *run = context;
-    struct math_series *series = arena_alloc(run->arena, (run->count + 1) * sizeof *series);
     size_t count = 0;
-    (void)err;
+    if (!metric_math_charge(&run->math_points, run->count * METRIC_MATH_SERIES_POINTS, err))
+        return false;
+    struct math_series *series = arena_alloc(run->arena, (run->count + 1) * sizeof *series);
     for (size_t i = 0; i < run->count; i++) {
         const struct metric_query *query = &run->queries[i];
         if (!is_metric(query) || !contains(query->id, part))
@@ -126,13 +138,58 @@ static bool read_found(struct metric_query_run *run, const struct series_keys *k
     return true;
 }
 
+static struct series_key copy_key(struct arena *arena, const struct series_key *key)
+{
+    struct series_key copy = *key;
+    struct series_dimension *dimensions =
+        arena_alloc(arena, (key->dimension_count + 1) * sizeof *dimensions);
+    copy.namespace = arena_copy(arena, key->namespace);
+    copy.name = arena_copy(arena, key->name);
+    copy.dimensions = dimensions;
+    for (size_t i = 0; i < key->dimension_count; i++)
+        dimensions[i] =
+            (struct series_dimension){ .name = arena_copy(arena, key->dimensions[i].name),
+                                       .value = arena_copy(arena, key->dimensions[i].value) };
+    return copy;
+}
+
+/* Lists every series, of which few may match: those alone are kept. */
+static bool find_series(struct metric_query_run *run, const struct metric_search *terms,
+                        struct series_keys *out, struct metric_math_error *err)
+{
+    struct series_keys listed = { 0 };
+    uint64_t token = 0;
+    struct series_filter filter = metric_search_filter(terms);
+    filter.active_since_s = run->now_s - SERIES_LISTED_S;
+    struct arena *before = series_reader_set_arena(run->reader, run->scratch);
+    series_list(run->reader, &filter, SIZE_MAX, &token, &listed);
+    series_reader_set_arena(run->reader, before);
+    size_t count = 0; /* In place: it never overtakes what it reads. */
+    for (size_t i = 0; i < listed.count && count < METRIC_QUERY_FOUND_MAX; i++) {
+        if (metric_search_matches(terms, &listed.keys[i]))
+            listed.keys[count++] = listed.keys[i];
+    }
+    run->found += count;
+    *out = (struct series_keys){ .count = count };
+    out->keys = arena_alloc(run->arena, (count + 1) * sizeof out->keys[0]);
+    for (size_t i = 0; i < count; i++)
+        out->keys[i] = copy_key(run->arena, &listed.keys[i]);
+    arena_reset(run->scratch);
+    if (run->found > METRIC_QUERY_FOUND_ALL_MAX)
+        return metric_math_fail(err, "The searches of a request may find %d metrics at most",
+                                METRIC_QUERY_FOUND_ALL_MAX);
+    return true;
+}
+
 static bool search(void *context, struct bytes text, struct bytes statistic_name, int64_t period_s,
                    struct math_value *out, struct metric_math_error *err)
 {
     struct metric_query_run *run = context;
     struct statistic statistic;
-    struct series_keys listed = { 0 }, found = { 0 };
-    uint64_t token = 0;
+    struct series_keys found;
+    if (run->searches++ == METRIC_QUERY_SEARCHES_MAX)
+        return metric_math_fail(err, "A request may use SEARCH %d times at most",
+                                METRIC_QUERY_SEARCHES_MAX);
     const struct metric_search *terms = metric_search_parse(run->arena, text, err);
     if (terms == NULL)
         return false;
@@ -140,15 +197,8 @@ static bool search(void *context, struct bytes text, struct bytes statistic_name
         return metric_math_fail(err, "'%.*s' is not a valid statistic", BYTES_FMT(statistic_name));
     if (period_s == 0)
         period_s = run->current->period_s == 0 ? 300 : run->current->period_s;
-    struct series_filter filter = metric_search_filter(terms);
-    filter.active_since_s = run->now_s - SERIES_LISTED_S;
-    series_list(run->reader, &filter, SIZE_MAX, &token, &listed);
-    found.keys = listed.keys; /* In place: it never overtakes what it reads. */
-    for (size_t i = 0; i < listed.count && found.count < METRIC_QUERY_FOUND_MAX; i++) {
-        if (metric_search_matches(terms, &listed.keys[i]))
-            found.keys[found.count++] = listed.keys[i];
-    }
-    return read_found(run, &found, statistic_name, &statistic, period_s, out, err);
+    return find_series(run, terms, &found, err) &&
+           read_found(run, &found, statistic_name, &statistic, period_s, out, err);
 }
 
 static bool insight(void *context, struct bytes rule, struct bytes metric, struct math_value *out,
@@ -195,6 +245,7 @@ static bool evaluate(struct metric_query_run *run, struct metric_query *query,
         .start_s = run->start_s,
         .end_s = run->end_s,
         .period_s = query->period_s == 0 ? default_period(run) : query->period_s,
+        .points = &run->math_points,
         .resolve = resolve,
         .metrics = all_metrics,
         .search = search,
@@ -240,12 +291,10 @@ static bool evaluate_all(struct metric_query_run *run, const struct metric_math 
     return true;
 }
 
-bool metric_query_run(struct metric_query_run *run, struct metric_math_error *err)
+static bool run_all(struct metric_query_run *run, struct metric_math_error *err)
 {
     const struct metric_math **math =
         arena_alloc_zeroed(run->arena, (run->count + 1) * sizeof *math);
-    assert(run->count <= METRIC_QUERIES_MAX);
-    run->status = ENGINE_OK;
     for (size_t i = 0; i < run->count; i++) { /* Before anything is read. */
         if (is_metric(&run->queries[i]))
             continue;
@@ -260,25 +309,17 @@ bool metric_query_run(struct metric_query_run *run, struct metric_math_error *er
     return evaluate_all(run, math, err);
 }
 
+bool metric_query_run(struct metric_query_run *run, struct metric_math_error *err)
+{
+    assert(run->count <= METRIC_QUERIES_MAX);
+    run->status = ENGINE_OK;
+    run->scratch = arena_create();
+    bool ok = run_all(run, err);
+    arena_destroy(run->scratch);
+    return ok;
+}
+
 /* --- Labels --- */
-
-static bool has_other_namespace(const struct metric_source *const *sources, size_t count)
-{
-    for (size_t i = 1; i < count; i++) {
-        if (!bytes_equal(sources[i]->key.namespace, sources[0]->key.namespace))
-            return true;
-    }
-    return false;
-}
-
-static bool has_other_name(const struct metric_source *const *sources, size_t count)
-{
-    for (size_t i = 1; i < count; i++) {
-        if (!bytes_equal(sources[i]->key.name, sources[0]->key.name))
-            return true;
-    }
-    return false;
-}
 
 static const struct series_dimension *dimension_of(const struct series_key *key, struct bytes name)
 {
@@ -289,13 +330,45 @@ static const struct series_dimension *dimension_of(const struct series_key *key,
     return NULL;
 }
 
-/* Whether the sources differ in this dimension, or some do not have it. */
-static bool differs(const struct metric_source *const *sources, size_t count,
-                    const struct series_dimension *dimension)
+/* What all sources of a request have alike, so that labels leave it out. Found once for all labels:
+ * there may be 500 sources of 30 dimensions. */
+struct alike {
+    bool namespace;
+    bool name;
+    const struct series_dimension *dimensions[SERIES_DIMENSIONS_MAX];
+    size_t dimension_count;
+};
+
+static bool have_all(const struct metric_source *const *sources, size_t count,
+                     const struct series_dimension *dimension)
 {
     for (size_t i = 0; i < count; i++) {
         const struct series_dimension *other = dimension_of(&sources[i]->key, dimension->name);
         if (other == NULL || !bytes_equal(other->value, dimension->value))
+            return false;
+    }
+    return true;
+}
+
+static struct alike find_alike(const struct metric_source *const *sources, size_t count)
+{
+    struct alike alike = { .namespace = true, .name = true };
+    for (size_t i = 1; i < count; i++) {
+        alike.namespace &= bytes_equal(sources[i]->key.namespace, sources[0]->key.namespace);
+        alike.name &= bytes_equal(sources[i]->key.name, sources[0]->key.name);
+    }
+    for (size_t i = 0; count > 0 && i < sources[0]->key.dimension_count; i++) {
+        const struct series_dimension *dimension = &sources[0]->key.dimensions[i];
+        if (have_all(sources, count, dimension))
+            alike.dimensions[alike.dimension_count++] = dimension;
+    }
+    return alike;
+}
+
+static bool is_alike(const struct alike *alike, const struct series_dimension *dimension)
+{
+    for (size_t i = 0; i < alike->dimension_count; i++) {
+        if (bytes_equal(alike->dimensions[i]->name, dimension->name))
             return true;
     }
     return false;
@@ -322,24 +395,27 @@ static void append(struct buffer *out, struct bytes part)
 }
 
 static struct bytes label_of(struct arena *arena, const struct metric_source *const *sources,
-                             size_t count, const struct metric_source *source)
+                             size_t count, const struct alike *alike,
+                             const struct metric_source *source)
 {
     struct buffer out;
     bool has_other_statistic = false, has_other_period = false;
     buffer_init(&out, arena);
-    if (has_other_namespace(sources, count))
+    if (!alike->namespace)
         append(&out, source->key.namespace);
     for (size_t i = 0; i < source->key.dimension_count; i++) {
-        if (differs(sources, count, &source->key.dimensions[i]))
+        if (!is_alike(alike, &source->key.dimensions[i]))
             append(&out, source->key.dimensions[i].value);
     }
-    if (out.len == 0 || has_other_name(sources, count))
+    if (out.len == 0 || !alike->name)
         append(&out, source->key.name);
     for (size_t i = 0; i < count; i++) {
-        if (!is_same_metric(&sources[i]->key, &source->key))
+        bool is_statistic = bytes_equal(sources[i]->statistic, source->statistic);
+        bool is_period = sources[i]->period_s == source->period_s;
+        if ((is_statistic && is_period) || !is_same_metric(&sources[i]->key, &source->key))
             continue;
-        has_other_statistic |= !bytes_equal(sources[i]->statistic, source->statistic);
-        has_other_period |= sources[i]->period_s != source->period_s;
+        has_other_statistic |= !is_statistic;
+        has_other_period |= !is_period;
     }
     if (has_other_statistic)
         append(&out, source->statistic);
@@ -351,6 +427,7 @@ static struct bytes label_of(struct arena *arena, const struct metric_source *co
 void metric_query_label(struct arena *arena, const struct metric_source *const *sources,
                         size_t count, struct bytes *labels)
 {
+    const struct alike alike = find_alike(sources, count);
     for (size_t i = 0; i < count; i++)
-        labels[i] = label_of(arena, sources, count, sources[i]);
+        labels[i] = label_of(arena, sources, count, &alike, sources[i]);
 }

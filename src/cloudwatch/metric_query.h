@@ -16,7 +16,9 @@
 
 enum {
     METRIC_QUERIES_MAX = 500,
-    METRIC_QUERY_FOUND_MAX = 500, /* Series of one SEARCH. */
+    METRIC_QUERY_FOUND_MAX = 500,      /* Series of one SEARCH, */
+    METRIC_QUERY_FOUND_ALL_MAX = 5000, /* and of all of a request. */
+    METRIC_QUERY_SEARCHES_MAX = 100,   /* Of a request: each looks at every series. */
     METRIC_QUERY_POINTS_MAX = 100800,
 };
 
@@ -57,7 +59,11 @@ struct metric_query_run {
     void *insight_context;
 
     /* metric_query's own. */
-    size_t points;
+    struct arena *scratch; /* For what the store gives; reset after each read. */
+    size_t points;         /* Read from the store, */
+    size_t math_points;    /* and made by expressions: metric_math_charge. */
+    size_t searches;
+    size_t found;                 /* By all of them. */
     struct metric_query *current; /* The expression that is evaluated. */
     enum engine_status status;
 };

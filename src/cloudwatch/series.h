@@ -147,8 +147,9 @@ void series_store_set_live(struct series_store *store, series_live *live, void *
 MUST_CHECK struct series_reader *series_reader_open(struct series_store *store, struct arena *arena,
                                                     enum engine_status *status);
 void series_reader_close(struct series_reader *reader); /* Closing NULL is allowed. */
-/* What is read from now on lives in another arena, which may be reset between two reads. */
-void series_reader_set_arena(struct series_reader *reader, struct arena *arena);
+/* What is read from now on lives in another arena, which may be reset between two reads. Returns
+ * the one before. */
+struct arena *series_reader_set_arena(struct series_reader *reader, struct arena *arena);
 
 struct series_bin {
     int64_t start_s;

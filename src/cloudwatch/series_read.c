@@ -84,9 +84,11 @@ void series_reader_close(struct series_reader *reader)
     arena_destroy(reader->scratch);
 }
 
-void series_reader_set_arena(struct series_reader *reader, struct arena *arena)
+struct arena *series_reader_set_arena(struct series_reader *reader, struct arena *arena)
 {
+    struct arena *before = reader->arena;
     reader->arena = arena;
+    return before;
 }
 
 /* --- Bins --- */

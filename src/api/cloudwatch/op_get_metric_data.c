@@ -2,7 +2,8 @@
  *
  * An answer has at most MaxDatapoints points. If metrics may have more, a page is a part of the
  * time that is asked for, of all of them, and a token names where the next one begins. Expressions
- * need all of the time at once; with them, too many points are refused.
+ * need all of the time at once; with them, too many points are refused. How many points expressions
+ * have is known only when they have been evaluated: an answer has METRIC_QUERY_POINTS_MAX at most.
  */
 #include <ctype.h>
 #include <inttypes.h>
@@ -442,6 +443,31 @@ static bool write_query(struct api_call *call, struct json_writer *json,
     return true;
 }
 
+static bool is_shown(const struct query_request *given)
+{
+    return !given->return_data.present || given->return_data.value;
+}
+
+/* An expression that names another one has its points, however often that is done. */
+static bool check_size(struct api_call *call, const struct data_plan *plan)
+{
+    size_t points = 0;
+    for (size_t i = 0; i < plan->count; i++) {
+        const struct math_value *value = &plan->queries[i].value;
+        if (!is_shown(plan->given[i]))
+            continue;
+        for (size_t k = 0; k < value->series_count; k++)
+            points += value->series[k].count;
+    }
+    if (points <= METRIC_QUERY_POINTS_MAX)
+        return true;
+    return error_validation(&call->error,
+                            "You have requested %zu datapoints, which exceeds the limit of %d. You "
+                            "may reduce the datapoints requested by increasing Period, or "
+                            "decreasing the time range.",
+                            points, METRIC_QUERY_POINTS_MAX);
+}
+
 /* Metrics first, then expressions, each in the request's order: as the service does. */
 static bool write_answer(struct api_call *call, const struct data_plan *plan, int64_t next)
 {
@@ -453,8 +479,7 @@ static bool write_answer(struct api_call *call, const struct data_plan *plan, in
     for (int round = 0; round < 2; round++) {
         for (size_t i = 0; i < plan->count; i++) {
             const struct query_request *given = plan->given[i];
-            bool is_shown = !given->return_data.present || given->return_data.value;
-            if (is_shown && (given->metric_stat != NULL) == (round == 0) &&
+            if (is_shown(given) && (given->metric_stat != NULL) == (round == 0) &&
                 !write_query(call, &json, plan, i, next >= 0))
                 return false;
         }
@@ -542,7 +567,7 @@ static bool get_data(struct api_call *call, const struct get_metric_data_request
         !plan_page(call, request, &plan, &next))
         return false;
     label_metrics(call, &plan);
-    return run_queries(call, &plan) && write_answer(call, &plan, next);
+    return run_queries(call, &plan) && check_size(call, &plan) && write_answer(call, &plan, next);
 }
 
 static void run_get_data(struct api_call *call, const void *input)

@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include "api/operation.h"
 #include "api_fixture.h"
+#include "base/arena.h"
 #include "base/compiler.h"
 #include "cloudwatch/series.h"
 #include "cloudwatch/ticker.h"
@@ -214,7 +215,8 @@ static void pages_cover_the_time_without_gap_or_overlap(void **state)
                      ascends ? "TimestampAscending" : "TimestampDescending",
                      token[0] == '\0' ? "" : ",'NextToken':'", token, token[0] == '\0' ? "" : "'");
             assert_true(api_fixture_call(&fixture, DATA, body));
-            const char *text = (const char *)fixture.response.data;
+            char text[2048];
+            snprintf(text, sizeof text, "%.*s", BYTES_FMT(fixture.response));
             const char *values = strstr(text, "\"Values\":[") + strlen("\"Values\":[");
             snprintf(seen + strlen(seen), sizeof seen - strlen(seen), "%.*s ",
                      (int)strcspn(values, "]"), values);
@@ -468,6 +470,73 @@ static void a_million_names_do_not_grow_beyond_the_setting(void **state)
     assert_true(api_fixture_shows(&fixture, "'ConsumedReadCapacityUnits'"));
 }
 
+/* So many expressions that are all alike, over 28 days. */
+static bool ask_often(int count, const char *expression, bool is_shown)
+{
+    static char body[512 * 1024];
+    size_t size = (size_t)snprintf(
+        body, sizeof body,
+        "{'StartTime':1787580960,'EndTime':1790000160,"
+        "'MetricDataQueries':[" STAT(
+            "m1", "a", "Sum") ","
+                              "{'Id':'f','Expression':'FILL(m1, 0)','ReturnData':false}");
+    for (int i = 0; i < count; i++)
+        size += (size_t)snprintf(body + size, sizeof body - size,
+                                 ",{'Id':'e%d','Expression':'%s','Period':60,'ReturnData':%s}", i,
+                                 expression, is_shown ? "true" : "false");
+    snprintf(body + size, sizeof body - size, "]}");
+    return api_fixture_call(&fixture, DATA, body);
+}
+
+/* What one expression may take, five hundred of a request must not take each. */
+static void all_expressions_of_a_request_have_one_bound(void **state)
+{
+#define COUNT_METRICS "METRIC_COUNT(METRICS())"
+#define SEARCH(words) "SUM(SEARCH(\\u0027" words "\\u0027, \\u0027Sum\\u0027, 60))"
+    static const struct {
+        const char *expression;
+        int allowed;
+        size_t megabytes;
+        bool is_shown;
+        const char *message; /* One more is refused. */
+    } rows[] = {
+        { SEARCH("none"), 100, 8, false,
+          "Error in expression 'e100': A request may use SEARCH 100 times at most" },
+        { SEARCH("{App}"), 10, 8, false,
+          "Error in expression 'e10': The searches of a request may find 5000 metrics at most" },
+        { "FILL(m1, 0)", 98, 128, false,
+          "Error in expression 'e98': The expressions of the request make more than 4000000 "
+          "points" },
+        { COUNT_METRICS "+" COUNT_METRICS "+" COUNT_METRICS "+" COUNT_METRICS, 396, 128, false,
+          NULL },
+        { "m1 * METRIC_COUNT([m1, m1, m1, m1, m1, m1, m1, m1, m1, m1])", 498, 128, false, NULL },
+        { "f", 2, 128, true,
+          "You have requested 120966 datapoints, which exceeds the limit of 100800. You may reduce "
+          "the datapoints requested by increasing Period, or decreasing the time range." },
+    };
+    (void)state;
+    put_three_minutes();
+    static char body[64 * 1024];
+    size_t size = 0;
+    for (int i = 0; i < 1000; i++)
+        size +=
+            (size_t)snprintf(body + size, sizeof body - size, "%s{'MetricName':'n%d','Value':1}",
+                             i == 0 ? "{'Namespace':'App','MetricData':[" : ",", i);
+    snprintf(body + size, sizeof body - size, "]}");
+    api_fixture_expect(&fixture, PUT, body, "{}");
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        if (!ask_often(rows[i].allowed, rows[i].expression, rows[i].is_shown))
+            fail_msg("%zu: %.*s", i, BYTES_FMT(fixture.error.message));
+        if (arena_held_size(fixture.arena) > rows[i].megabytes * 1024 * 1024)
+            fail_msg("%zu: %zu bytes", i, arena_held_size(fixture.arena));
+        if (rows[i].message == NULL)
+            continue;
+        if (ask_often(rows[i].allowed + 1, rows[i].expression, rows[i].is_shown) ||
+            !bytes_equal_text(fixture.error.message, rows[i].message))
+            fail_msg("%zu: %.*s", i, BYTES_FMT(fixture.error.message));
+    }
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -484,6 +553,7 @@ int main(void)
         TEST(faults_are_reported_in_the_services_words),
         TEST(exactly_1440_points_may_be_asked_for),
         TEST(a_million_names_do_not_grow_beyond_the_setting),
+        TEST(all_expressions_of_a_request_have_one_bound),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
