@@ -25,7 +25,7 @@ enum {
     CONTRIBUTORS_DEFAULT = 10,
     CONTRIBUTORS_MAX = 25, /* Documented for DynamoDB's rules; others have up to 100. */
     METRICS_MAX = 7,
-    PERIOD_MS_MAX = 24 * 60 * 60 * 1000,
+    PERIOD_S_MAX = 24 * 60 * 60,
 };
 
 struct report_request {
@@ -85,7 +85,7 @@ static bool check_metrics(struct api_call *call, const struct shape_list *metric
 
 static bool check_report(struct api_call *call, const struct report_request *request)
 {
-    int64_t period_ms = request->period.value * 1000;
+    int64_t period_s = request->period.value;
     if (!require(call, request->rule_name.data != NULL, "RuleName") ||
         !require(call, request->start_time.present, "StartTime") ||
         !require(call, request->end_time.present, "EndTime") ||
@@ -95,9 +95,10 @@ static bool check_report(struct api_call *call, const struct report_request *req
         return refuse_value(call, "RuleName", "has a wrong length");
     if (request->start_time.value < 0 || request->start_time.value >= request->end_time.value)
         return refuse_value(call, "StartTime", "must be less than the parameter EndTime");
-    if (period_ms <= 0 || period_ms % INSIGHTS_MINUTE_MS != 0 || period_ms > PERIOD_MS_MAX)
+    if (period_s <= 0 || period_s > PERIOD_S_MAX || period_s % 60 != 0)
         return refuse_value(call, "Period", "must be a multiple of 60, up to 86400");
-    if ((request->end_time.value - request->start_time.value) / period_ms >= KEY_REPORT_PERIODS_MAX)
+    if ((request->end_time.value - request->start_time.value) / (period_s * 1000) >=
+        KEY_REPORT_PERIODS_MAX)
         return error_set(&call->error, ERROR_CW_INVALID_PARAMETER_COMBINATION,
                          "The parameters StartTime, EndTime and Period lead to more than %d "
                          "datapoints.",

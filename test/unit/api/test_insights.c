@@ -528,6 +528,8 @@ static void wrong_reports_are_refused(void **state)
           BAD_VALUE("StartTime must be less than the parameter EndTime") },
         { "{'RuleName':'r'," TIMES "'Period':61}",
           BAD_VALUE("Period must be a multiple of 60, up to 86400") },
+        { "{'RuleName':'r'," TIMES "'Period':9223372036854775800}",
+          BAD_VALUE("Period must be a multiple of 60, up to 86400") },
         { "{'RuleName':'r'," TIMES "'Period':0}",
           BAD_VALUE("Period must be a multiple of 60, up to 86400") },
         { "{'RuleName':'r'," TIMES "'Period':60,'MaxContributorCount':26}",
