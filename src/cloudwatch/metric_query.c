@@ -380,7 +380,9 @@ static bool is_same_metric(const struct series_key *a, const struct series_key *
         a->dimension_count != b->dimension_count)
         return false;
     for (size_t i = 0; i < a->dimension_count; i++) {
-        const struct series_dimension *other = dimension_of(b, a->dimensions[i].name);
+        const struct series_dimension *other = &b->dimensions[i]; /* Mostly in the same order. */
+        if (!bytes_equal(other->name, a->dimensions[i].name))
+            other = dimension_of(b, a->dimensions[i].name);
         if (other == NULL || !bytes_equal(other->value, a->dimensions[i].value))
             return false;
     }

@@ -26,18 +26,12 @@ static void time_text(struct arena *arena, struct bytes object, const char *name
     clock_format_utc((int64_t)(answer_number(arena, object, name) * 1000), out);
 }
 
-static void print_clean(struct bytes text)
-{
-    for (size_t i = 0; i < text.len; i++)
-        putchar(text.data[i] < 0x20 || text.data[i] == 0x7F ? '?' : text.data[i]);
-}
-
 static void print_line(const char *title, struct bytes text)
 {
     if (text.len == 0)
         return;
     printf("    %s", title);
-    print_clean(text);
+    answer_print(text);
     putchar('\n');
 }
 
@@ -59,10 +53,10 @@ static void print_evidence(struct arena *arena, struct bytes evidence)
 static void print_target(struct arena *arena, struct bytes object)
 {
     struct bytes index = answer_text(arena, object, "IndexName");
-    print_clean(answer_text(arena, object, "TableName"));
+    answer_print(answer_text(arena, object, "TableName"));
     if (index.len > 0) {
         printf(", index ");
-        print_clean(index);
+        answer_print(index);
     }
 }
 

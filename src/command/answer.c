@@ -1,5 +1,6 @@
 /* answer.c -- see answer.h. */
 #include "command/answer.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "json/reader.h"
@@ -85,6 +86,17 @@ size_t answer_visit(struct arena *arena, struct bytes array, answer_visitor *vis
         count++;
     }
     return count;
+}
+
+void answer_print(struct bytes text)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        uint8_t byte = text.data[i];
+        /* U+0080 to U+009F in UTF-8: terminals take U+009B for ESC [. */
+        bool is_pair = byte == 0xC2 && i + 1 < text.len && text.data[i + 1] < 0xA0;
+        putchar(byte < 0x20 || byte == 0x7F || is_pair ? '?' : byte);
+        i += is_pair ? 1 : 0;
+    }
 }
 
 bool answer_is_object(struct arena *arena, struct bytes text)

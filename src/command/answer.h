@@ -27,6 +27,10 @@ typedef void answer_visitor(void *context, struct bytes element);
 /* Visits every element of an array, and returns how many there are. `visit` NULL: only counts. */
 size_t answer_visit(struct arena *arena, struct bytes array, answer_visitor *visit, void *context);
 
+/* Prints text of others, such as keys of items. Control characters become '?', so that whoever
+ * wrote them does not control the terminal of whoever reads them. */
+void answer_print(struct bytes text);
+
 /* True if the text is one JSON object, all of which can be read. */
 bool answer_is_object(struct arena *arena, struct bytes text);
 

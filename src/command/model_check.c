@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include "advice/price_list.h"
 #include "base/arena.h"
+#include "command/answer.h"
 #include "command/model_server.h"
 #include "schema/entity_rules.h"
 #include "schema/json_tree.h"
@@ -29,16 +30,10 @@ struct check {
     double cost;   /* A month. */
 };
 
-static void print_clean(struct bytes text)
-{
-    for (size_t i = 0; i < text.len; i++)
-        putchar(text.data[i] < 0x20 || text.data[i] == 0x7F ? '?' : text.data[i]);
-}
-
 static void print_line(const char *mark, struct bytes text)
 {
     printf("  %-5s ", mark);
-    print_clean(text);
+    answer_print(text);
     putchar('\n');
 }
 
@@ -58,9 +53,9 @@ static void print_file(const struct check *check, const struct model_report *rep
         indexes += check->file->tables[i].index_count - 1;
     }
     printf("model ");
-    print_clean(check->file->name.len > 0 ? check->file->name : BYTES("without a name"));
+    answer_print(check->file->name.len > 0 ? check->file->name : BYTES("without a name"));
     printf(" (");
-    print_clean(report->format);
+    answer_print(report->format);
     printf("): %zu tables, %zu indexes, %zu rows, %zu entities, %zu patterns\n",
            check->file->table_count, indexes, rows, check->file->entity_count,
            check->file->pattern_count);
@@ -116,7 +111,7 @@ static void check_tables(struct check *check)
     for (size_t i = 0; i < check->file->table_count; i++) {
         const struct model_table *table = &check->file->tables[i];
         printf("table ");
-        print_clean(table->name);
+        answer_print(table->name);
         putchar('\n');
         check_rows(check, table);
         for (size_t n = 1; n < table->index_count; n++) {
@@ -195,7 +190,7 @@ static void check_pattern(struct check *check, struct model_server *server,
     struct pattern_verdict verdict = pattern_verdict_of(check->arena, check->file, pattern);
     size_t before = check->problems;
     printf("pattern ");
-    print_clean(pattern->name);
+    answer_print(pattern->name);
     putchar('\n');
     bool runs = pattern->expect.refused || verdict_is_good(verdict.verdict) ||
                 pattern->operation == PATTERN_SCAN;

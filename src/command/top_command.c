@@ -1,7 +1,7 @@
 /* top_command.c -- `stator top` and `stator slowlog`: what a running server does, in the terminal.
  *
  * Plain ANSI sequences redraw the screen; a pipe gets plain lines. Names of tables come from a
- * server, which checks them, so they hold no control characters.
+ * server, which checks them, so they hold no control characters. Keys of items may hold any.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,12 +75,12 @@ static void print_view(const struct command_call *call, struct arena *arena,
 
 /* --- Hot keys --- */
 
-/* JSON has no control characters, so keys can be printed as they come. */
 static void print_key(void *context, struct bytes key)
 {
     struct arena *arena = context;
-    printf("%12.*s  %.*s\n", BYTES_FMT(answer_json(arena, key, "Value")),
-           BYTES_FMT(answer_json(arena, key, "Key")));
+    printf("%12.*s  ", BYTES_FMT(answer_json(arena, key, "Value")));
+    answer_print(answer_json(arena, key, "Key"));
+    putchar('\n');
 }
 
 static void print_keys(struct arena *arena, struct bytes table, struct bytes answer)

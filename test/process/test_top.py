@@ -158,8 +158,11 @@ def test_top_shows_hot_keys_only_if_asked(server):
         time.sleep(0.1)
     for _ in range(3):
         put(connection, "hot", 42)
+    escape = {"pk": {"S": "a\u009b2J\x7f\xe9"}}  # U+009B is ESC [ for terminals.
+    assert connection.call("PutItem", {"TableName": "hot", "Item": escape})[0] == 200
     assert '"42"' not in run(server, "top", "--once", "--interval", "1")
     lines = run(server, "top", "--once", "--interval", "1", "--keys").splitlines()
     at = next(i for i, line in enumerate(lines) if line.startswith("hot keys of hot"))
     assert re.fullmatch(r' +9\.0  \{"pk":\{"S":"42"\}\}', lines[at + 1])
+    assert re.fullmatch(r' +3\.0  \{"pk":\{"S":"a\?2J\?\xe9"\}\}', lines[at + 2])
     connection.close()
