@@ -27,6 +27,7 @@ enum {
     METRIC_MATH_SERIES_MAX = 1000,            /* Of an array. */
     METRIC_MATH_POINTS_MAX = 4 * 1000 * 1000, /* That the evaluations of a request make. */
     METRIC_MATH_SERIES_POINTS = 5,            /* What a series counts besides its points. */
+    METRIC_MATH_STEPS_PER_POINT = 8,          /* Reading takes time alone, and counts for less. */
     METRIC_MATH_MESSAGE_MAX = 256,
 };
 

@@ -116,6 +116,9 @@ static bool reduce_series(const struct call *call, enum reduction reduction, str
 {
     const struct math_series *series = call->arguments[0].series;
     double number = (double)series->count;
+    if (!metric_math_charge(call->run->points, series->count / METRIC_MATH_STEPS_PER_POINT,
+                            call->run->err))
+        return false;
     if (reduction == REDUCE_AVG || reduction == REDUCE_STDDEV)
         number = fmax(number, (double)window_points(call->run, series->period_s));
     double value = reduce(reduction, series->values, series->count, number);
@@ -156,6 +159,9 @@ static bool reduce_array(const struct call *call, enum reduction reduction, stru
     double *found = arena_alloc(run->arena, (array->series_count + 1) * sizeof *found);
     for (int64_t time; (time = next_time(array, positions)) != INT64_MAX;) {
         size_t found_count = 0;
+        if (!metric_math_charge(run->points, array->series_count / METRIC_MATH_STEPS_PER_POINT,
+                                run->err))
+            return false;
         for (size_t i = 0; i < array->series_count; i++) {
             const struct math_series *series = &array->series[i];
             if (positions[i] < series->count && series->times[positions[i]] == time)

@@ -491,6 +491,7 @@ static bool ask_often(int count, const char *expression, bool is_shown)
 /* What one expression may take, five hundred of a request must not take each. */
 static void all_expressions_of_a_request_have_one_bound(void **state)
 {
+#define EIGHT_SUMS "SUM(f)+SUM(f)+SUM(f)+SUM(f)+SUM(f)+SUM(f)+SUM(f)+SUM(f)"
 #define COUNT_METRICS "METRIC_COUNT(METRICS())"
 #define SEARCH(words) "SUM(SEARCH(\\u0027" words "\\u0027, \\u0027Sum\\u0027, 60))"
     static const struct {
@@ -510,6 +511,9 @@ static void all_expressions_of_a_request_have_one_bound(void **state)
         { COUNT_METRICS "+" COUNT_METRICS "+" COUNT_METRICS "+" COUNT_METRICS, 396, 128, false,
           NULL },
         { "m1 * METRIC_COUNT([m1, m1, m1, m1, m1, m1, m1, m1, m1, m1])", 498, 128, false, NULL },
+        { "f * (" EIGHT_SUMS "+" EIGHT_SUMS ")", 32, 128, false,
+          "Error in expression 'e32': The expressions of the request make more than 4000000 "
+          "points" },
         { "f", 2, 128, true,
           "You have requested 120966 datapoints, which exceeds the limit of 100800. You may reduce "
           "the datapoints requested by increasing Period, or decreasing the time range." },
