@@ -133,10 +133,30 @@ static void write_description(struct json_writer *writer, struct api_call *call,
     json_close_object(writer);
 }
 
+/* The end of an import is stored in one batch with its table's ACTIVE status, and the table is
+ * published after that. Until then the import is shown as under way: who sees that it is completed
+ * may use the table. */
+static void wait_for_table(struct api_call *call, struct job_record *record)
+{
+    if (record->state != JOB_COMPLETED)
+        return;
+    struct table *table = catalogue_find(api_catalogue(call->api), record->table_name);
+    if (table == NULL)
+        return;
+    const struct table_definition *definition = table_definition(table);
+    if (definition->status == TABLE_CREATING &&
+        bytes_equal_text(definition->origin.job_id, record->id)) {
+        record->state = JOB_RUNNING;
+        record->ended_ms = 0;
+    }
+    table_release(table);
+}
+
 /* The job may be ahead of its record. */
 static void refresh(struct api_call *call, struct job_record *record)
 {
     struct job_progress progress;
+    wait_for_table(call, record);
     if (record->state == JOB_RUNNING &&
         job_runner_progress(api_jobs(call->api), JOB_IMPORT, bytes_of(record->id, JOB_ID_SIZE),
                             &progress))
@@ -405,15 +425,17 @@ const struct operation op_describe_import = { .name = "DescribeImport",
 /* --- ListImports --- */
 
 static void write_summary(struct json_writer *writer, struct api_call *call,
-                          const struct job_record *record)
+                          const struct job_record *stored)
 {
-    write_text(writer, "ImportArn", import_arn(call, record));
-    write_text(writer, "ImportStatus", bytes_from_text(status_name(record->state)));
-    write_text(writer, "TableArn", operation_table_arn(call, record->table_name));
-    write_stored(writer, "S3BucketSource", record->detail, call->arena);
+    struct job_record record = *stored;
+    wait_for_table(call, &record);
+    write_text(writer, "ImportArn", import_arn(call, &record));
+    write_text(writer, "ImportStatus", bytes_from_text(status_name(record.state)));
+    write_text(writer, "TableArn", operation_table_arn(call, record.table_name));
+    write_stored(writer, "S3BucketSource", record.detail, call->arena);
     write_log_group(writer, call);
-    write_stored(writer, "InputFormat", record->detail, call->arena);
-    write_times(writer, record);
+    write_stored(writer, "InputFormat", record.detail, call->arena);
+    write_times(writer, &record);
 }
 
 static bool list_imports(struct api_call *call, const struct list_imports_request *request)
