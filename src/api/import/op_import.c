@@ -133,12 +133,12 @@ static void write_description(struct json_writer *writer, struct api_call *call,
     json_close_object(writer);
 }
 
-/* The end of an import is stored in one batch with its table's ACTIVE status, and the table is
- * published after that. Until then the import is shown as under way: who sees that it is completed
- * may use the table. */
+/* The end of an import is stored in one batch with its table's ACTIVE status, or with the removal
+ * of the table, and the table is published or gone after that. Until then the import is shown as
+ * under way: who sees that it has ended may use the table, or its name. */
 static void wait_for_table(struct api_call *call, struct job_record *record)
 {
-    if (record->state != JOB_COMPLETED)
+    if (record->state == JOB_RUNNING)
         return;
     struct table *table = catalogue_find(api_catalogue(call->api), record->table_name);
     if (table == NULL)

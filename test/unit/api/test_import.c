@@ -9,12 +9,16 @@
 #include <string.h>
 #include <time.h>
 #include <cmocka.h>
+#include "api/operation.h"
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "base/compiler.h"
 #include "compression/compressor.h"
+#include "control/table_life.h"
 #include "import_fixture.h"
 #include "jobs/job_record.h"
+#include "model/table_definition.h"
+#include "table/catalogue.h"
 
 static int open_fixture(void **state)
 {
@@ -493,6 +497,55 @@ static void an_import_that_is_interrupted_resumes_without_a_gap_or_a_repetition(
     import_fixture_shows(fixture, count);
 }
 
+static void publish(struct import_fixture *fixture, struct table_definition *definition)
+{
+    assert_int_equal(
+        catalogue_update(api_catalogue(fixture->api.api), fixture->api.arena, definition),
+        ENGINE_OK);
+}
+
+/* Between the end of an import in the store and the publication of its table. */
+static void an_import_is_under_way_until_its_table_is_published(void **state)
+{
+    static const struct {
+        const char *format, *line, *end;
+    } cases[] = {
+        { "DYNAMODB_JSON", "{\"Item\":{\"p\":{\"S\":\"k\"}}}\n", "'ImportStatus':'COMPLETED'" },
+        { "ION", "$ion_1_0 {Item:{p:1.}}\n", "'ImportStatus':'FAILED'" },
+    };
+    struct import_fixture *fixture = *state;
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        char body[1200];
+        struct arena *arena = arena_create();
+        import_fixture_put_text(fixture, "a.json", cases[i].line);
+        import_fixture_run(fixture, cases[i].format, "");
+        import_fixture_shows(fixture, cases[i].end);
+        struct table *table = catalogue_find(api_catalogue(fixture->api.api), BYTES("Tab"));
+        assert_non_null(table);
+        struct table_definition changed = table_definition_copy(arena, table_definition(table));
+        changed.status = TABLE_CREATING;
+        changed.origin =
+            (struct origin_definition){ .kind = TABLE_ORIGIN_IMPORT,
+                                        .job_id = bytes_from_text(strrchr(fixture->arn, '/') + 1) };
+        publish(fixture, &changed);
+        snprintf(body, sizeof body, "{'ImportArn':'%s'}", fixture->arn);
+        for (int list = 0; list <= 1; list++) {
+            const char *operation = list ? "ListImports" : "DescribeImport";
+            assert_true(api_fixture_call(&fixture->api, operation, list ? "{'PageSize':1}" : body));
+            import_fixture_shows(fixture, "'ImportStatus':'IN_PROGRESS'");
+            assert_false(api_fixture_shows(&fixture->api, "'EndTime'"));
+        }
+        table_life_end_origin(&changed);
+        publish(fixture, &changed);
+        assert_true(api_fixture_call(&fixture->api, "DescribeImport", body));
+        import_fixture_shows(fixture, cases[i].end);
+        import_fixture_shows(fixture, "'EndTime'");
+        table_release(table); /* The copy borrows its texts. */
+        assert_true(api_fixture_call(&fixture->api, "DeleteTable", "{'TableName':'Tab'}"));
+        arena_destroy(arena);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -507,6 +560,7 @@ int main(void)
         IMPORT_TEST(a_record_holds_the_longest_token),
         IMPORT_TEST(requests_that_break_a_rule_are_refused),
         IMPORT_TEST(imports_are_listed_newest_first_in_pages),
+        IMPORT_TEST(an_import_is_under_way_until_its_table_is_published),
         IMPORT_TEST(an_import_whose_request_is_damaged_fails),
         IMPORT_TEST(an_import_that_is_interrupted_resumes_without_a_gap_or_a_repetition),
     };
