@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "command/admin_client.h"
+#include "command/answer.h"
 #include "command/command.h"
 #include "json/writer.h"
 #include "schema/json_tree.h"
@@ -147,17 +148,11 @@ static int load_live(const struct command_call *call, const struct model_file *m
 
 /* --- Differences --- */
 
-static void print_clean(struct bytes text)
-{
-    for (size_t i = 0; i < text.len; i++)
-        putchar(text.data[i] < 0x20 || text.data[i] == 0x7F ? '?' : text.data[i]);
-}
-
 static void print_steps(const struct model_step *steps, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         printf("%s ", steps[i].operation != NULL ? "do  " : "note");
-        print_clean(steps[i].text);
+        answer_print(steps[i].text);
         putchar('\n');
     }
     if (count == 0)

@@ -381,6 +381,14 @@ def test_diff_tells_what_cannot_be_done_in_place(tmp_path):
     assert any(line.startswith("note entity Device has changed: PutModel in mode") for line in lines)
 
 
+def test_diff_shows_control_characters_as_question_marks(tmp_path):
+    model = json.loads((EXAMPLES / "devices.json").read_text())
+    model["Stator"]["Entities"][0]["Name"] = "x\x1b[2K\u009b1A\x7f"
+    path = tmp_path / "model.json"
+    path.write_text(json.dumps(model))
+    assert stator("diff", "devices", path).stdout.startswith("note entity x?[2K?1A? is new")
+
+
 def test_a_model_that_is_inferred_from_a_table_fits_its_items(server, tmp_path):
     assert live(server, "apply", "tenants", "--yes").returncode == 0
     inferred = live(server, "infer", "tenants")
