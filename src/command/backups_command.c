@@ -42,6 +42,9 @@ struct import {
     size_t imported, known, skipped;
 };
 
+/* O_NONBLOCK: opening a pipe must not wait for its writer. */
+enum { READ_FLAGS = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC };
+
 static bool warn(const char *name, const char *why)
 {
     fprintf(stderr, "stator: backup %s: %s\n", name, why);
@@ -73,8 +76,7 @@ static bool copy_file(int folder, const char *name, void *context)
 {
     const struct copy *copy = context;
     struct stat state;
-    /* O_NONBLOCK: opening a pipe must not wait for its writer. */
-    int from = file_open_at(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0);
+    int from = file_open_at(folder, name, READ_FLAGS, 0);
     bool ok = from >= 0 && fstat(from, &state) == 0;
     if (ok && !S_ISREG(state.st_mode)) {
         file_close(from);
@@ -113,7 +115,7 @@ static bool copy_files(struct import *import, int from, const char *name)
 static bool read_manifest(struct import *import, int folder, struct bytes *out)
 {
     struct stat status;
-    int file = file_open_at(folder, "manifest.json", O_RDONLY | O_NOFOLLOW | O_CLOEXEC, 0);
+    int file = file_open_at(folder, "manifest.json", READ_FLAGS, 0);
     bool ok = file >= 0 && fstat(file, &status) == 0 && status.st_size > 0 &&
               status.st_size <= ARCHIVE_MANIFEST_SIZE_MAX;
     if (ok) {

@@ -4,6 +4,7 @@ import contextlib
 import hashlib
 import http.server
 import json
+import os
 import pathlib
 import random
 import shutil
@@ -194,12 +195,15 @@ def test_fresh_server_takes_over_a_folder_of_backups(tmp_path):
         expected = keys_of(client, "source")
         server.stop()
     (old / "backups" / "01700000000000-00000001").mkdir()  # One that was not completed.
+    (old / "backups" / "01700000000000-00000002").mkdir()
+    os.mkfifo(old / "backups" / "01700000000000-00000002" / "manifest.json")  # Nobody writes to it.
     command = [stator_process.binary(), "backups", "import", str(old / "backups"), "--data-dir", str(new)]
     result = subprocess.run(command, capture_output=True, text=True, timeout=60)
-    assert result.stdout == "1 backups imported, 0 known already, 1 not usable\n"
+    assert result.stdout == "1 backups imported, 0 known already, 2 not usable\n"
     assert "01700000000000-00000001: it has no manifest" in result.stderr
+    assert "01700000000000-00000002: it has no manifest" in result.stderr
     result = subprocess.run(command, capture_output=True, text=True, timeout=60)
-    assert result.stdout == "0 backups imported, 1 known already, 1 not usable\n"
+    assert result.stdout == "0 backups imported, 1 known already, 2 not usable\n"
     with start(new) as server:
         client = client_of(server)
         assert [s["BackupArn"] for s in client.list_backups()["BackupSummaries"]] == [arn]
