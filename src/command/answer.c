@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/arena.h"
 #include "json/reader.h"
 #include "model/limits.h"
 
@@ -88,15 +89,30 @@ size_t answer_visit(struct arena *arena, struct bytes array, answer_visitor *vis
     return count;
 }
 
+/* The byte to show for the next character, or the next part of one, which is taken. */
+static uint8_t take_shown(struct bytes *rest)
+{
+    uint8_t byte = rest->data[0];
+    /* U+0080 to U+009F in UTF-8: terminals take U+009B for ESC [. */
+    bool is_pair = byte == 0xC2 && rest->len > 1 && rest->data[1] >= 0x80 && rest->data[1] < 0xA0;
+    size_t size = is_pair ? 2 : 1;
+    *rest = bytes_of(rest->data + size, rest->len - size);
+    return byte < 0x20 || byte == 0x7F || is_pair ? '?' : byte;
+}
+
 void answer_print(struct bytes text)
 {
-    for (size_t i = 0; i < text.len; i++) {
-        uint8_t byte = text.data[i];
-        /* U+0080 to U+009F in UTF-8: terminals take U+009B for ESC [. */
-        bool is_pair = byte == 0xC2 && i + 1 < text.len && text.data[i + 1] < 0xA0;
-        putchar(byte < 0x20 || byte == 0x7F || is_pair ? '?' : byte);
-        i += is_pair ? 1 : 0;
-    }
+    while (text.len > 0)
+        putchar(take_shown(&text));
+}
+
+struct bytes answer_clean(struct arena *arena, struct bytes text)
+{
+    uint8_t *shown = arena_alloc(arena, text.len);
+    size_t size = 0;
+    while (text.len > 0)
+        shown[size++] = take_shown(&text);
+    return bytes_of(shown, size);
 }
 
 bool answer_is_object(struct arena *arena, struct bytes text)

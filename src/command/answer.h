@@ -30,6 +30,8 @@ size_t answer_visit(struct arena *arena, struct bytes array, answer_visitor *vis
 /* Prints text of others, such as keys of items. Control characters become '?', so that whoever
  * wrote them does not control the terminal of whoever reads them. */
 void answer_print(struct bytes text);
+/* The same as a text. */
+struct bytes answer_clean(struct arena *arena, struct bytes text);
 
 /* True if the text is one JSON object, all of which can be read. */
 bool answer_is_object(struct arena *arena, struct bytes text);

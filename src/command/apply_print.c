@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "base/compiler.h"
+#include "command/answer.h"
 #include "command/apply.h"
 #include "json/writer.h"
 
@@ -20,18 +21,8 @@ void apply_print_line(struct arena *arena, FILE *out, const char *format, ...)
     va_start(arguments, format);
     struct bytes text = arena_vprintf(arena, format, arguments);
     va_end(arguments);
-    uint8_t *shown = arena_alloc(arena, text.len + 1);
-    size_t size = 0;
-    for (size_t i = 0; i < text.len; i++) {
-        uint8_t byte = text.data[i];
-        /* U+0080 to U+009F: terminals take some of them for commands, as they do ESC. */
-        bool is_pair =
-            byte == 0xC2 && i + 1 < text.len && text.data[i + 1] >= 0x80 && text.data[i + 1] < 0xA0;
-        shown[size++] = byte < 0x20 || byte == 0x7F || is_pair ? '?' : byte;
-        i += is_pair;
-    }
-    shown[size++] = '\n';
-    fwrite(shown, 1, size, out);
+    struct bytes shown = answer_clean(arena, text);
+    fprintf(out, "%.*s\n", BYTES_FMT(shown));
 }
 
 /* "1,204" */

@@ -9,6 +9,7 @@
 #include "base/buffer.h"
 #include "base/file.h"
 #include "codegen/model_code.h"
+#include "command/answer.h"
 #include "command/command.h"
 #include "command/model_check.h"
 #include "command/model_live.h"
@@ -67,7 +68,8 @@ static int load_model(const struct command_call *call, const char *name, struct 
     case MODEL_TEMPLATE_NONE:
         break;
     }
-    fprintf(stderr, "stator: %s: %.*s\n", name, BYTES_FMT(report->failure));
+    fprintf(stderr, "stator: %s: %.*s\n", name,
+            BYTES_FMT(answer_clean(call->arena, report->failure)));
     return COMMAND_MISUSED;
 }
 
@@ -157,7 +159,8 @@ static int generate(const struct command_call *call)
     if (code != COMMAND_OK)
         return code;
     if (!model_code(call->arena, file, language, &files, &failure)) {
-        fprintf(stderr, "stator: %s: %.*s\n", call->words[0], BYTES_FMT(failure));
+        fprintf(stderr, "stator: %s: %.*s\n", call->words[0],
+                BYTES_FMT(answer_clean(call->arena, failure)));
         return COMMAND_FAILED;
     }
     if (path != NULL)

@@ -142,7 +142,7 @@ static int load_live(const struct command_call *call, const struct model_file *m
     *live = model_file_load(call->arena, json_tree_text(call->arena, root), &report);
     if (*live != NULL)
         return COMMAND_OK;
-    fprintf(stderr, "stator: model: %.*s\n", BYTES_FMT(report.failure));
+    fprintf(stderr, "stator: model: %.*s\n", BYTES_FMT(answer_clean(call->arena, report.failure)));
     return COMMAND_FAILED;
 }
 
@@ -327,12 +327,14 @@ int model_live_infer(const struct command_call *call, const char *table)
     struct model_file *file =
         model_file_load(call->arena, json_tree_text(call->arena, description), &report);
     if (file == NULL) {
-        fprintf(stderr, "stator: model: %.*s\n", BYTES_FMT(report.failure));
+        fprintf(stderr, "stator: model: %.*s\n",
+                BYTES_FMT(answer_clean(call->arena, report.failure)));
         return COMMAND_FAILED;
     }
     for (size_t i = 0; i < report.note_count; i++)
-        fprintf(stderr, "stator: model: note: %.*s: %.*s\n", BYTES_FMT(report.notes[i].place),
-                BYTES_FMT(report.notes[i].text));
+        fprintf(stderr, "stator: model: note: %.*s: %.*s\n",
+                BYTES_FMT(answer_clean(call->arena, report.notes[i].place)),
+                BYTES_FMT(answer_clean(call->arena, report.notes[i].text)));
     model_infer(call->arena, file, rows, command_value_of(call, "no-data") == NULL);
     struct bytes text = model_file_save(call->arena, file);
     fwrite(text.data, 1, text.len, stdout);

@@ -3,12 +3,14 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/arena.h"
+#include "command/answer.h"
 #include "schema/json_tree.h"
 #include "template/template.h"
 
 static enum model_template_result fail(struct arena *arena, const struct template_error *err)
 {
-    fprintf(stderr, "stator: %.*s\n", BYTES_FMT(template_error_text(arena, err)));
+    fprintf(stderr, "stator: %.*s\n",
+            BYTES_FMT(answer_clean(arena, template_error_text(arena, err))));
     return MODEL_TEMPLATE_WRONG;
 }
 

@@ -389,6 +389,14 @@ def test_diff_shows_control_characters_as_question_marks(tmp_path):
     assert stator("diff", "devices", path).stdout.startswith("note entity x?[2K?1A? is new")
 
 
+def test_what_is_wrong_in_a_model_does_not_drive_the_terminal(tmp_path):
+    model = json.loads((EXAMPLES / "devices.json").read_text())
+    model["Stator"]["Entities"][0]["Keys"][0]["PartitionKey"] = "x\x1b[2K\u009b1A<"
+    path = tmp_path / "model.json"
+    path.write_text(json.dumps(model))
+    assert 'the template "x?[2K?1A<" has' in stator("check", path).stderr
+
+
 def test_a_model_that_is_inferred_from_a_table_fits_its_items(server, tmp_path):
     assert live(server, "apply", "tenants", "--yes").returncode == 0
     inferred = live(server, "infer", "tenants")
