@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include "api_fixture.h"
+#include "base/crc32c.h"
 #include "batch_fixture.h"
 #include "base/compiler.h"
 
@@ -287,6 +288,15 @@ static void what_cannot_be_read_is_refused(void **state)
         expect_refusals(cases[i].operation, &cases[i].refusal, 1);
 }
 
+/* BatchGetItem compares keys by CRC-32C first, which is the same for these two. */
+static void keys_with_the_same_checksum_may_differ(void **state)
+{
+    (void)state;
+    assert_int_equal(crc32c(BYTES("01657839")), crc32c(BYTES("02526403")));
+    api_fixture_expect(&db, "BatchGetItem", GET_PLAIN(KEY("01657839") "," KEY("02526403") "]"),
+                       "{'Responses':{'plain':[]},'UnprocessedKeys':{}}");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -296,6 +306,7 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(a_writes_rules_are_judged_in_order, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_cannot_be_read_is_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(keys_with_the_same_checksum_may_differ, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
