@@ -90,6 +90,18 @@ static bool copy_file(int folder, const char *name, void *context)
     return ok;
 }
 
+/* Of a file that is taken over where it lies: the record that names it will be durable. */
+static bool sync_file(int folder, const char *name, void *context)
+{
+    (void)context;
+    struct stat state;
+    int file = file_open_at(folder, name, READ_FLAGS, 0);
+    bool ok =
+        file >= 0 && fstat(file, &state) == 0 && (!S_ISREG(state.st_mode) || fsync(file) == 0);
+    file_close(file);
+    return ok;
+}
+
 static bool is_same_folder(int one, int other)
 {
     struct stat a, b;
@@ -104,7 +116,8 @@ static bool copy_files(struct import *import, int from, const char *name)
         return false;
     copy.to = file_open_at(import->to, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
     bool ok = copy.to >= 0 &&
-              (is_same_folder(from, copy.to) || folder_visit(from, copy_file, &copy)) &&
+              (is_same_folder(from, copy.to) ? folder_visit(from, sync_file, NULL)
+                                             : folder_visit(from, copy_file, &copy)) &&
               fsync(copy.to) == 0 && fsync(import->to) == 0;
     file_close(copy.to);
     return ok;
