@@ -71,7 +71,8 @@ static void check_shards(const struct log_check *check)
             report(check, "a shard is open that has a child");
         else if (child->first != parent->last + 1)
             report(check, "a shard does not begin where its parent ends");
-        if (child->parent_created_ms != parent->created_ms)
+        if (child->parent_created_ms != parent->created_ms ||
+            child->parent_partition != check->partition)
             report(check, "a shard names another parent than its own");
     }
     if (check->shard_count == 0) {
@@ -94,6 +95,28 @@ static void check_status(const struct log_check *check)
         report(check, "is not open, and the stream is enabled");
     if (check->stream->status == STREAM_DISABLED && check->head.open)
         report(check, "is open, and the stream is disabled");
+}
+
+/* The first shard of a partition that was split off. Its parent may have been trimmed. */
+static enum engine_status check_split(const struct log_check *check)
+{
+    if (check->shard_count == 0 || !shard_is_split_off(&check->shards[0]))
+        return ENGINE_OK;
+    const struct shard *child = &check->shards[0];
+    struct shard *shards;
+    size_t count;
+    if (!stream_definition_has_partition(check->stream, child->parent_partition)) {
+        report(check, "its first shard names a parent that is not in the stream");
+        return ENGINE_OK;
+    }
+    enum engine_status status = shard_list(check->arena, check->view, check->stream->log_id,
+                                           child->parent_partition, &shards, &count);
+    for (size_t i = 0; status == ENGINE_OK && i < count; i++) {
+        if (shards[i].created_ms == child->parent_created_ms &&
+            (shard_is_open(&shards[i]) || shards[i].last + 1 != child->first))
+            report(check, "its first shard does not begin where its parent ends");
+    }
+    return status;
 }
 
 /* --- Records --- */
@@ -185,6 +208,9 @@ static enum engine_status check_partition(struct log_check *check)
         return status;
     check_status(check);
     check_shards(check);
+    status = check_split(check);
+    if (status != ENGINE_OK)
+        return status;
     check->expected = check->shard_count > 0 ? check->shards[0].kept : 0;
     status = check_walk(check->view, &head.place, visit_log, check);
     if (status == ENGINE_OK && !check_report_gave_up(check->report))

@@ -14,6 +14,7 @@ enum {
     LOG_RECORD_FORMAT = 3,
     LOG_HEAD_FORMAT = 3,
     LOG_SHARD_FORMAT = 2,
+    LOG_SHARD_SPLIT_FORMAT = 3, /* Of a shard whose parent is in another partition. */
     /* Earlier formats, which are still read. In this one records and heads hold the time of their
        creation in milliseconds where format 3 has the commit time in microseconds. */
     LOG_MILLISECONDS_FORMAT = 2,
@@ -22,6 +23,7 @@ enum {
     LOG_STAMP_SIZE = 8,
     LOG_HEAD_SIZE = 1 + 4 + 1 + 8 + 8 + 8 + LOG_STAMP_SIZE,
     LOG_SHARD_SIZE = 1 + 4 + 8 + 8 + 8 + 8 + 8 + LOG_STAMP_SIZE,
+    LOG_SHARD_SPLIT_SIZE = LOG_SHARD_SIZE + 8,
 
     LOG_SEQUENCE_SIZE = 8,
     LOG_SEQUENCE_KEY_SIZE = 1 + LOG_SEQUENCE_SIZE,

@@ -18,9 +18,12 @@ enum {
     PARENT_CREATED_AT = 29,
     CLOSED_AT = 37,
     CLOSED_SERVER_AT = 45,
+    PARENT_PARTITION_AT = 53,
     UNSTAMPED_SIZE = LOG_SHARD_SIZE - LOG_STAMP_SIZE,
 };
 static_assert(CLOSED_SERVER_AT + LOG_STAMP_SIZE == LOG_SHARD_SIZE, "the server time comes last");
+static_assert(PARENT_PARTITION_AT + 8 == LOG_SHARD_SPLIT_SIZE,
+              "then where the parent is, if named");
 
 struct engine_address shard_address(struct arena *arena, uint64_t log_id, uint64_t partition,
                                     uint64_t first)
@@ -44,30 +47,70 @@ static bool is_plausible(const struct shard *shard)
     return shard->first >= LOG_FIRST_SEQUENCE && shard->kept > shard->first &&
            shard->created_ms >= 0 && shard->parent_created_ms >= 0 && shard->closed_ms >= 0 &&
            shard->closed_server_ms >= 0 &&
+           (shard->parent_created_ms == 0) == (shard->parent_partition == 0) &&
            (open || (shard->last >= shard->first && shard->kept - 1 <= shard->last));
 }
 
 void shard_put(struct arena *arena, struct engine_write *write, uint64_t log_id,
                const struct shard *shard)
 {
-    uint8_t bytes[LOG_SHARD_SIZE];
+    uint8_t bytes[LOG_SHARD_SPLIT_SIZE];
+    bool split_off = shard_is_split_off(shard);
+    size_t size = split_off ? LOG_SHARD_SPLIT_SIZE : LOG_SHARD_SIZE;
     assert(is_plausible(shard));
     struct engine_address address = shard_address(arena, log_id, shard->partition, shard->first);
-    bytes[FORMAT_AT] = LOG_SHARD_FORMAT;
+    bytes[FORMAT_AT] = split_off ? LOG_SHARD_SPLIT_FORMAT : LOG_SHARD_FORMAT;
     store_u64_le(bytes + LAST_AT, shard->last);
     store_u64_le(bytes + KEPT_AT, shard->kept);
     store_u64_le(bytes + CREATED_AT, (uint64_t)shard->created_ms);
     store_u64_le(bytes + PARENT_CREATED_AT, (uint64_t)shard->parent_created_ms);
     store_u64_le(bytes + CLOSED_AT, (uint64_t)shard->closed_ms);
     store_u64_le(bytes + CLOSED_SERVER_AT, (uint64_t)shard->closed_server_ms);
-    store_u32_le(bytes + CHECKSUM_AT, checksum(bytes, sizeof bytes));
-    engine_write_put(write, &address, bytes_of(bytes, sizeof bytes));
+    if (split_off)
+        store_u64_le(bytes + PARENT_PARTITION_AT, shard->parent_partition);
+    store_u32_le(bytes + CHECKSUM_AT, checksum(bytes, size));
+    engine_write_put(write, &address, bytes_of(bytes, size));
+}
+
+void shard_begin(struct arena *arena, struct engine_write *write, uint64_t log_id,
+                 uint64_t partition, struct change_log_head *head, const struct shard *parent,
+                 int64_t now_ms)
+{
+    assert(parent == NULL || parent->last == head->next - 1);
+    /* The creation time is part of a shard's id, so it must differ from the parent's. */
+    if (parent != NULL && now_ms <= parent->created_ms)
+        now_ms = parent->created_ms + 1;
+    struct shard shard = { .partition = partition,
+                           .first = head->next,
+                           .kept = head->next + 1,
+                           .created_ms = now_ms,
+                           .parent_created_ms = parent == NULL ? 0 : parent->created_ms,
+                           .parent_partition = parent == NULL ? 0 : parent->partition };
+    head->shard_first = head->next++;
+    shard_put(arena, write, log_id, &shard);
+}
+
+enum engine_status shard_end(struct arena *arena, struct engine_view *view,
+                             struct engine_write *write, uint64_t log_id, uint64_t partition,
+                             const struct change_log_head *head, int64_t now_ms, int64_t server_ms,
+                             struct shard *out)
+{
+    enum engine_status status = shard_get(arena, view, log_id, partition, head->shard_first, out);
+    if (status != ENGINE_OK)
+        return status == ENGINE_NOT_FOUND ? ENGINE_CORRUPT : status;
+    out->last = head->next - 1;
+    out->closed_ms = now_ms;
+    out->closed_server_ms = server_ms;
+    shard_put(arena, write, log_id, out);
+    return ENGINE_OK;
 }
 
 static bool has_size_of_format(struct bytes stored)
 {
     if (stored.len == LOG_SHARD_SIZE)
         return stored.data[FORMAT_AT] == LOG_SHARD_FORMAT;
+    if (stored.len == LOG_SHARD_SPLIT_SIZE)
+        return stored.data[FORMAT_AT] == LOG_SHARD_SPLIT_FORMAT;
     return stored.len == UNSTAMPED_SIZE && stored.data[FORMAT_AT] == LOG_UNSTAMPED_FORMAT;
 }
 
@@ -85,9 +128,14 @@ bool shard_open_entry(uint64_t partition, const struct engine_entry *entry, stru
                            .created_ms = (int64_t)load_u64_le(bytes + CREATED_AT),
                            .parent_created_ms = (int64_t)load_u64_le(bytes + PARENT_CREATED_AT),
                            .closed_ms = (int64_t)load_u64_le(bytes + CLOSED_AT) };
-    if (bytes[FORMAT_AT] == LOG_SHARD_FORMAT)
+    if (entry->value.len >= LOG_SHARD_SIZE)
         out->closed_server_ms = (int64_t)load_u64_le(bytes + CLOSED_SERVER_AT);
-    return is_plausible(out);
+    bool split_off = entry->value.len == LOG_SHARD_SPLIT_SIZE;
+    if (split_off)
+        out->parent_partition = load_u64_le(bytes + PARENT_PARTITION_AT);
+    else if (out->parent_created_ms != 0)
+        out->parent_partition = partition;
+    return is_plausible(out) && split_off == shard_is_split_off(out);
 }
 
 static enum engine_status damaged(void)

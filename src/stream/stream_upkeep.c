@@ -143,33 +143,15 @@ static enum engine_status change_all(struct partition_step *in, partition_visito
 static void begin_shard(const struct partition_step *in, uint64_t partition,
                         struct change_log_head *head, const struct shard *parent)
 {
-    int64_t now_ms = in->step->now_ms;
-    assert(parent == NULL || parent->last == head->next - 1);
-    /* The creation time is part of a shard's id, so it must differ from the parent's. */
-    if (parent != NULL && now_ms <= parent->created_ms)
-        now_ms = parent->created_ms + 1;
-    struct shard shard = { .partition = partition,
-                           .first = head->next,
-                           .kept = head->next + 1,
-                           .created_ms = now_ms,
-                           .parent_created_ms = parent == NULL ? 0 : parent->created_ms };
-    head->shard_first = head->next++;
-    shard_put(in->step->arena, in->write, in->definition->log_id, &shard);
+    shard_begin(in->step->arena, in->write, in->definition->log_id, partition, head, parent,
+                in->step->now_ms);
 }
 
 static enum engine_status end_shard(const struct partition_step *in, uint64_t partition,
                                     const struct change_log_head *head, struct shard *shard)
 {
-    uint64_t log_id = in->definition->log_id;
-    enum engine_status status =
-        shard_get(in->step->arena, in->view, log_id, partition, head->shard_first, shard);
-    if (status != ENGINE_OK)
-        return status == ENGINE_NOT_FOUND ? ENGINE_CORRUPT : status;
-    shard->last = head->next - 1;
-    shard->closed_ms = in->step->now_ms;
-    shard->closed_server_ms = in->step->server_ms;
-    shard_put(in->step->arena, in->write, log_id, shard);
-    return ENGINE_OK;
+    return shard_end(in->step->arena, in->view, in->write, in->definition->log_id, partition, head,
+                     in->step->now_ms, in->step->server_ms, shard);
 }
 
 static enum engine_status open_partition(const struct partition_step *in, uint64_t partition,

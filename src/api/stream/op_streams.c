@@ -187,7 +187,7 @@ static size_t keep_children(const struct shard_filter_request *filter, struct sh
     if (!stream_names_parse_shard_id(filter->shard_id, &created_ms, &partition))
         return 0;
     for (size_t i = 0; i < count; i++) {
-        if (shards[i].partition == partition && shards[i].parent_created_ms == created_ms)
+        if (shards[i].parent_partition == partition && shards[i].parent_created_ms == created_ms)
             shards[kept++] = shards[i];
     }
     return kept;
@@ -230,8 +230,8 @@ static void write_shard(struct api_call *call, struct json_writer *writer,
     json_close_object(writer);
     if (shard->parent_created_ms != 0) {
         json_write_name(writer, "ParentShardId");
-        json_write_string(
-            writer, stream_names_shard_id(call->arena, shard->parent_created_ms, shard->partition));
+        json_write_string(writer, stream_names_shard_id(call->arena, shard->parent_created_ms,
+                                                        shard->parent_partition));
     }
     json_close_object(writer);
 }
