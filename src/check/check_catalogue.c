@@ -76,6 +76,7 @@ static bool read_table(struct reading *reading, struct bytes name, struct bytes 
     if (table.history.status != HISTORY_NONE)
         add_id(reading, table.history.id);
     add_partitions(reading, table.partitions, table.partition_count);
+    add_partitions(reading, table.splits, table.split_count);
     for (size_t i = 0; i < table.index_count; i++) {
         add_id(reading, table.indexes[i].id);
         add_partitions(reading, table.indexes[i].partitions, table.indexes[i].partition_count);
@@ -197,6 +198,7 @@ static bool visit_job(void *context, const struct engine_place *place,
     if (table.history.status != HISTORY_NONE)
         add_id(reading, table.history.id);
     add_partitions(reading, table.partitions, table.partition_count);
+    add_partitions(reading, table.splits, table.split_count);
     return true;
 }
 

@@ -324,7 +324,7 @@ struct engine_wait {
     bool blocks;
 };
 
-enum { ENGINE_WRITE_ADDRESSES_MAX = 512 };
+enum { ENGINE_WRITE_ADDRESSES_MAX = 640 };
 
 /* Starts a write whose decision depends on `addresses` (at most ENGINE_WRITE_ADDRESSES_MAX; all
  * that it will get). A pessimistic engine holds them until the commit, and waits for others who do,

@@ -220,7 +220,7 @@ enum table_hash {
 };
 
 enum {
-    PARTITIONS_MAX = 4096,
+    PARTITIONS_MAX = 4096,   /* Of a table, with those that were split off; of an index. */
     ON_DEMAND_TURNS_MAX = 4, /* The service allows so many in 24 hours. */
     INDEXES_MAX = GLOBAL_INDEXES_MAX + LOCAL_INDEXES_MAX,
     /* Every key attribute of the table and of all indexes may be another one. */
@@ -258,6 +258,11 @@ struct table_definition {
     enum table_hash hash;
     struct partition *partitions; /* By first_hash; the first one's is 0. */
     size_t partition_count;
+    /* Those that were split off, by first_hash, with logs of their own: table/partition_map.h.
+     * Their items stay where they were, in `partitions`. */
+    struct partition *splits;
+    size_t split_count;
+    uint64_t splitting_id; /* The one whose split is under way; 0: none. */
 
     enum billing_mode billing_mode;
     int64_t

@@ -289,11 +289,11 @@ static void read_table_key(struct decoder *in, struct table_definition *out)
 
 /* --- Indexes, partitions, tags --- */
 
-static struct partition *read_partitions(struct decoder *in, const char *name, size_t *count)
+static struct partition *read_partition_list(struct decoder *in, const struct value *list,
+                                             size_t *count)
 {
-    struct value list = find_required(in, name, VALUE_L);
     struct value_iter iter;
-    *count = open_list(in, &list, PARTITIONS_MAX, &iter);
+    *count = open_list(in, list, PARTITIONS_MAX, &iter);
     require(in, *count >= 1);
     struct partition *partitions = arena_alloc_zeroed(in->arena, *count * sizeof(*partitions));
     for (size_t i = 0; i < *count && !in->failed; i++) {
@@ -310,10 +310,65 @@ static struct partition *read_partitions(struct decoder *in, const char *name, s
         *partition = (struct partition){ .id = as_unsigned(in, &id),
                                          .first_hash = as_unsigned(in, &first_hash),
                                          .parent_id = as_unsigned(in, &parent_id) };
-        require(in, i == 0 ? partition->first_hash == 0
-                           : partition->first_hash > partition[-1].first_hash);
+        require(in, i == 0 || partition->first_hash > partition[-1].first_hash);
     }
     return partitions;
+}
+
+static struct partition *read_partitions(struct decoder *in, const char *name, size_t *count)
+{
+    struct value list = find_required(in, name, VALUE_L);
+    struct partition *partitions = read_partition_list(in, &list, count);
+    require(in, !in->failed && partitions[0].first_hash == 0);
+    return partitions;
+}
+
+static const struct partition *partition_of_id(const struct partition *partitions, size_t count,
+                                               uint64_t id)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (partitions[i].id == id)
+            return &partitions[i];
+    }
+    return NULL;
+}
+
+/* The parent of a split begins before it: a split leaves it the lower hashes. */
+static bool has_parent(const struct table_definition *table, const struct partition *split)
+{
+    const struct partition *parent =
+        partition_of_id(table->partitions, table->partition_count, split->parent_id);
+    if (parent == NULL)
+        parent = partition_of_id(table->splits, table->split_count, split->parent_id);
+    return parent != NULL && parent->first_hash < split->first_hash;
+}
+
+static bool begins_a_place(const struct table_definition *table, uint64_t hash)
+{
+    for (size_t i = 0; i < table->partition_count; i++) {
+        if (table->partitions[i].first_hash == hash)
+            return true;
+    }
+    return false;
+}
+
+static void read_splits(struct decoder *in, struct table_definition *out)
+{
+    struct value list = find(in, "sp", VALUE_L);
+    out->splitting_id = find_id(in, "sq");
+    if (!is_present(&list)) {
+        require(in, out->splitting_id == 0);
+        return;
+    }
+    out->splits = read_partition_list(in, &list, &out->split_count);
+    require(in, !in->failed && out->partition_count + out->split_count <= PARTITIONS_MAX);
+    for (size_t i = 0; i < out->split_count && !in->failed; i++) {
+        const struct partition *split = &out->splits[i];
+        require(in, split->id != 0 && has_parent(out, split) &&
+                        !begins_a_place(out, split->first_hash));
+    }
+    require(in, in->failed || out->splitting_id == 0 ||
+                    partition_of_id(out->splits, out->split_count, out->splitting_id) != NULL);
 }
 
 static void read_index_status(struct decoder *in, struct index_definition *out)
@@ -687,6 +742,7 @@ bool table_definition_decode(struct arena *arena, const struct item *record,
     require(&in, hash == TABLE_HASH_XXH3 || hash == TABLE_HASH_MD5);
     out->hash = (enum table_hash)hash;
     out->partitions = read_partitions(&in, "p", &out->partition_count);
+    read_splits(&in, out);
     read_settings(&in, out);
     read_tags(&in, out);
     require(&in, find_integer(&in, "v") == table_record_version(out));

@@ -245,6 +245,11 @@ static void add_partitions(struct record_writer *record, const struct table_defi
 {
     append_partitions(begin_attribute(record), definition->partitions, definition->partition_count);
     finish_attribute(record, "p");
+    if (definition->split_count == 0)
+        return;
+    append_partitions(begin_attribute(record), definition->splits, definition->split_count);
+    finish_attribute(record, "sp");
+    add_id(record, "sq", definition->splitting_id);
 }
 
 static void add_tags(struct record_writer *record, const char *name, const struct tag_list *tags)
@@ -379,6 +384,8 @@ static void add_origin(struct record_writer *record, const struct origin_definit
 
 int64_t table_record_version(const struct table_definition *definition)
 {
+    if (definition->split_count > 0)
+        return TABLE_RECORD_VERSION_SPLITS;
     if (replica_definition_is_group(&definition->replicas))
         return TABLE_RECORD_VERSION_REPLICAS;
     if (definition->model.mode != MODEL_NONE)

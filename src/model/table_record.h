@@ -21,6 +21,8 @@ enum {
     TABLE_RECORD_VERSION_MODEL = 7,
     /* It is replicated: an older program would write without stamps, and lose writes. */
     TABLE_RECORD_VERSION_REPLICAS = 8,
+    /* Partitions were split off: an older program would log their changes elsewhere. */
+    TABLE_RECORD_VERSION_SPLITS = 9,
     TABLE_RECORD_THROUGHPUT_FIELDS = 5,
     TABLE_RECORD_UNIT_PAIR_FIELDS = 2,
     TABLE_RECORD_PARTITION_FIELDS = 3,

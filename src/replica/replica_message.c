@@ -44,7 +44,11 @@ struct bytes replica_message_table(struct arena *arena, struct bytes from, struc
     write_string(&json, "ToRegion", to);
     json_write_name(&json, "Create");
     json_write_bool(&json, makes);
-    write_bytes(&json, "Definition", table_definition_encode(arena, table).encoded);
+    struct table_definition shown = *table; /* Each region splits partitions by itself. */
+    shown.splits = NULL;
+    shown.split_count = 0;
+    shown.splitting_id = 0;
+    write_bytes(&json, "Definition", table_definition_encode(arena, &shown).encoded);
     json_close_object(&json);
     return buffer_bytes(&body);
 }

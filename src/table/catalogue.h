@@ -96,7 +96,8 @@ MUST_CHECK enum engine_status catalogue_create_with(struct catalogue *catalogue,
                                                     struct table_definition *draft,
                                                     const struct catalogue_extra *extra);
 /* Control. Replaces the definition of the table of that name and id; gives ids, and partitions of
- * their own to global ones, to indexes that have none, and one to a history; the log of its changes
+ * their own to global ones, to indexes that have none, one to a partition that is split off, whose
+ * split is then under way, and one to a history; the log of its changes
  * gets one when it is first needed and loses it when it is not. */
 MUST_CHECK enum engine_status catalogue_update(struct catalogue *catalogue, struct arena *arena,
                                                struct table_definition *changed);

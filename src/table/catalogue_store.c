@@ -331,6 +331,15 @@ static void give_log_id(struct catalogue *catalogue, struct table_definition *de
         definition->log_id = catalogue->next_id++;
 }
 
+/* A split begins with a partition that has no id. */
+static void give_split_id(struct catalogue *catalogue, struct table_definition *definition)
+{
+    for (size_t i = 0; i < definition->split_count; i++) {
+        if (definition->splits[i].id == 0)
+            definition->splitting_id = definition->splits[i].id = catalogue->next_id++;
+    }
+}
+
 static void give_history_id(struct catalogue *catalogue, struct table_definition *definition)
 {
     if (definition->history.status != HISTORY_NONE && definition->history.id == 0)
@@ -354,6 +363,9 @@ enum engine_status catalogue_create_with(struct catalogue *catalogue, struct are
     draft->hash = TABLE_HASH_MD5;
     draft->partition_count = partition_count_for(draft->billing_mode, &draft->throughput);
     draft->partitions = give_partitions(catalogue, arena, draft->partition_count);
+    draft->splits = NULL; /* Of the table that it was made from. */
+    draft->split_count = 0;
+    draft->splitting_id = 0;
     return store(catalogue, arena, draft, NULL, &(struct removal){ .extra = extra });
 }
 
@@ -365,6 +377,7 @@ static enum engine_status update(struct catalogue *catalogue, struct arena *aren
     table_release(table); /* The listing keeps it until `store` publishes another one. */
     give_index_ids(catalogue, arena, changed);
     give_log_id(catalogue, changed);
+    give_split_id(catalogue, changed);
     give_history_id(catalogue, changed);
     return store(catalogue, arena, changed, table, removal);
 }

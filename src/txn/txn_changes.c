@@ -4,13 +4,24 @@
 #include <assert.h>
 #include "log/change_log.h"
 #include "log/change_record.h"
+#include "table/partition_map.h"
 #include "txn/txn.h"
 #include "txn/txn_parts.h"
 
-static struct engine_address head_of(const struct txn_item *item)
+/* The partitions in whose logs a change of the item may be. */
+struct logged_in {
+    uint64_t partition;
+    uint64_t parent; /* While that one is being split off, until its log is open; 0: it is not. */
+};
+
+static struct logged_in logs_of(const struct txn_item *item)
 {
     assert(item->table->log_id != 0);
-    return change_log_head_address(item->table->log_id, item->place.address.place.partition);
+    if (item->table->split_count == 0)
+        return (struct logged_in){ .partition = item->place.address.place.partition };
+    uint64_t partition = partition_map_find(item->table, item->place.hash);
+    return (struct logged_in){ .partition = partition,
+                               .parent = partition_map_parent(item->table, partition) };
 }
 
 bool txn_item_is_changed(const struct txn_item *item)
@@ -29,8 +40,12 @@ bool txn_item_is_changed(const struct txn_item *item)
 
 void txn_changes_add_addresses(const struct txn_item *item, struct txn_addresses *addresses)
 {
-    if (item->table->log_id != 0 && txn_item_is_changed(item))
-        txn_addresses_add(addresses, head_of(item));
+    if (item->table->log_id == 0 || !txn_item_is_changed(item))
+        return;
+    struct logged_in in = logs_of(item);
+    txn_addresses_add(addresses, change_log_head_address(item->table->log_id, in.partition));
+    if (in.parent != 0)
+        txn_addresses_add(addresses, change_log_head_address(item->table->log_id, in.parent));
 }
 
 /* A log that a write appends to. */
@@ -39,26 +54,35 @@ struct changed_log {
     struct change_log_head head;
 };
 
-static bool is_of_log(const struct txn_item *item, const struct changed_log *log)
-{
-    return item->table->log_id == log->address.place.owner &&
-           item->place.address.place.partition == log->address.place.partition;
-}
+enum { LOGS_MAX = TXN_ITEMS_MAX * 2 };
 
-/* Finds the item's log among the first `*count`, or adds it and reads its head. */
-static enum engine_status find_log(const struct txn_item *item, struct engine_write *write,
+/* Finds a log among the first `*count`, or adds it and reads its head. */
+static enum engine_status find_log(uint64_t log_id, uint64_t partition, struct engine_write *write,
                                    struct changed_log *logs, size_t *count, size_t *out)
 {
     size_t i = 0;
-    while (i < *count && !is_of_log(item, &logs[i]))
+    while (i < *count &&
+           (logs[i].address.place.owner != log_id || logs[i].address.place.partition != partition))
         i++;
     *out = i;
     if (i < *count)
         return ENGINE_OK;
-    assert(i < TXN_ITEMS_MAX);
-    logs[i].address = head_of(item);
+    assert(i < LOGS_MAX);
+    logs[i].address = change_log_head_address(log_id, partition);
     *count = i + 1;
     return change_log_read_head(write, &logs[i].address, &logs[i].head);
+}
+
+/* The log that gets the item's change. */
+static enum engine_status find_log_of(const struct txn_item *item, struct engine_write *write,
+                                      struct changed_log *logs, size_t *count, size_t *out)
+{
+    uint64_t log_id = item->table->log_id;
+    struct logged_in in = logs_of(item);
+    enum engine_status status = find_log(log_id, in.partition, write, logs, count, out);
+    if (status == ENGINE_OK && in.parent != 0 && !logs[*out].head.open)
+        status = find_log(log_id, in.parent, write, logs, count, out);
+    return status;
 }
 
 static void append(struct txn *txn, const struct txn_item *item, struct engine_write *write,
@@ -78,8 +102,8 @@ static void append(struct txn *txn, const struct txn_item *item, struct engine_w
  * entries of histories, which have no heads. */
 enum engine_status txn_changes_apply(struct txn *txn, struct engine_write *write)
 {
-    enum { NOT_LOGGED = TXN_ITEMS_MAX };
-    struct changed_log logs[TXN_ITEMS_MAX];
+    enum { NOT_LOGGED = LOGS_MAX };
+    struct changed_log logs[LOGS_MAX];
     size_t log_of[TXN_ITEMS_MAX];
     size_t log_count = 0;
     bool any_open = false;
@@ -90,7 +114,7 @@ enum engine_status txn_changes_apply(struct txn *txn, struct engine_write *write
         log_of[i] = NOT_LOGGED;
         if (item->table->log_id == 0 || !txn_item_is_changed(item))
             continue;
-        enum engine_status status = find_log(item, write, logs, &log_count, &log_of[i]);
+        enum engine_status status = find_log_of(item, write, logs, &log_count, &log_of[i]);
         if (status != ENGINE_OK)
             return status;
         const struct change_log_head *head = &logs[log_of[i]].head;

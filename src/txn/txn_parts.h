@@ -15,9 +15,10 @@ struct table_stats;
 struct txn;
 struct txn_item;
 
-/* Of each item: itself and its collection's size; then the head of its change log and the shard of
- * statistics that counts it, which are shared. */
-enum { TXN_OWN_ADDRESSES_PER_ITEM = 2, TXN_SHARED_ADDRESSES_PER_ITEM = 2 };
+/* Of each item: itself and its collection's size; then the head of its change log, that of the
+ * partition which its own one is being split off from, and the shard of statistics that counts it,
+ * which are shared. */
+enum { TXN_OWN_ADDRESSES_PER_ITEM = 2, TXN_SHARED_ADDRESSES_PER_ITEM = 3 };
 
 /* The addresses that a write begins with, or is extended by. */
 struct txn_addresses {

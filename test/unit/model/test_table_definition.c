@@ -462,6 +462,58 @@ static void every_status_of_a_history_is_kept(void **state)
     }
 }
 
+#define QUARTER (UINT64_C(1) << 62)
+
+static void splits_are_kept_and_older_programs_refuse_their_record(void **state)
+{
+    (void)state;
+    struct partition splits[] = { { .id = 9, .first_hash = 1, .parent_id = 7 },
+                                  { .id = 8, .first_hash = QUARTER, .parent_id = 7 } };
+    for (uint64_t under_way = 8; under_way <= 10; under_way++) {
+        struct table_definition table = small_table(), decoded;
+        struct value version;
+        table.splits = splits;
+        table.split_count = COUNT_OF(splits);
+        table.splitting_id = under_way == 10 ? 0 : under_way;
+        struct item record = table_definition_encode(arena, &table);
+        assert_true(table_definition_decode(arena, &record, &decoded));
+        assert_same_partitions(decoded.splits, decoded.split_count, splits, COUNT_OF(splits));
+        assert_int_equal(decoded.splitting_id, table.splitting_id);
+        assert_true(item_find(&record, BYTES("v"), &version));
+        assert_true(bytes_equal(version.encoded, encoded_number(9, 0)));
+    }
+}
+
+static void splits_that_cannot_be_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        struct partition splits[2];
+        size_t count;
+        uint64_t under_way;
+        bool accepted;
+    } cases[] = {
+        { { { 8, QUARTER, 7 }, { 9, 2 * QUARTER, 8 } }, 2, 9, true },
+        { { { 8, QUARTER, 7 }, { 9, 2 * QUARTER, 8 } }, 2, 10, false }, /* None of them. */
+        { { { 8, QUARTER, 7 }, { 9, QUARTER, 8 } }, 2, 0, false },     /* No border between them. */
+        { { { 9, QUARTER, 8 }, { 8, 2 * QUARTER, 7 } }, 2, 0, false }, /* Before its parent. */
+        { { { 8, QUARTER, 6 } }, 1, 0, false },                        /* Of nobody. */
+        { { { 8, QUARTER, 8 } }, 1, 0, false },                        /* Of itself. */
+        { { { 0, QUARTER, 7 } }, 1, 0, false },
+        { { { 8, 0, 7 } }, 1, 0, false }, /* Where a place begins. */
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct table_definition table = small_table(), decoded;
+        struct partition splits[] = { cases[i].splits[0], cases[i].splits[1] };
+        struct item record;
+        table.splits = splits;
+        table.split_count = cases[i].count;
+        table.splitting_id = cases[i].under_way;
+        record = table_definition_encode(arena, &table);
+        assert_int_equal(table_definition_decode(arena, &record, &decoded), cases[i].accepted);
+    }
+}
+
 static void a_history_has_an_owner_and_a_beginning(void **state)
 {
     (void)state;
@@ -811,6 +863,8 @@ int main(void)
         cmocka_unit_test(a_position_is_bounded_and_belongs_to_a_backfill),
         cmocka_unit_test(every_status_of_time_to_live_is_kept),
         cmocka_unit_test(every_status_of_a_history_is_kept),
+        cmocka_unit_test(splits_are_kept_and_older_programs_refuse_their_record),
+        cmocka_unit_test(splits_that_cannot_be_are_refused),
         cmocka_unit_test(a_history_has_an_owner_and_a_beginning),
         cmocka_unit_test(time_to_live_has_an_attribute_and_a_bounded_position),
         cmocka_unit_test(an_index_goes_with_the_definitions_that_only_it_refers_to),

@@ -51,6 +51,7 @@ static const struct table_definition second_definition = {
 };
 
 struct fixture {
+    const struct table_definition *table; /* NULL: `definition`, or by the key the second one. */
     struct arena *arena;
     struct engine *engine;
     struct clock clock;
@@ -84,7 +85,7 @@ static void open_log(struct fixture *fixture, unsigned images)
 
 static int set_up(void **state)
 {
-    struct fixture *fixture = malloc(sizeof *fixture);
+    struct fixture *fixture = calloc(1, sizeof *fixture);
     fixture->arena = arena_create();
     fixture->engine = failing_engine_create(reference_engine_create());
     fixture->clock = clock_fixed(NOW_MS);
@@ -151,8 +152,9 @@ static enum engine_status run(struct fixture *fixture, const struct write *write
         struct error err;
         struct item item = item_fixture_read(fixture->arena, writes[i].item);
         error_init(&err, fixture->arena);
-        plan.items[i].table =
-            strstr(writes[i].item, "'pk':{'S':'s") != NULL ? &second_definition : &definition;
+        plan.items[i].table = fixture->table != NULL                           ? fixture->table
+                              : strstr(writes[i].item, "'pk':{'S':'s") != NULL ? &second_definition
+                                                                               : &definition;
         plan.items[i].by_service = writes[i].by_service;
         assert_true(item_address_of_item(fixture->arena, plan.items[i].table, &item,
                                          &plan.items[i].place, &err));
@@ -293,6 +295,120 @@ static void the_logs_time_does_not_fall_with_the_clock(void **state)
     fixture->clock.fixed_ms = NOW_MS - 5000;
     assert_int_equal(run(fixture, &writes[1], 1), ENGINE_OK);
     assert_logged(fixture, "INSERT {} {};MODIFY {} {};"); /* `logged` compares the times. */
+}
+
+/* --- A partition that is split --- */
+
+enum { NEW_PARTITION = 13, KEYS = WRITES_MAX };
+
+/* Puts all keys with another value each time. */
+static void put_all(struct fixture *fixture)
+{
+    static int value;
+    struct write writes[KEYS];
+    value++;
+    for (size_t i = 0; i < KEYS; i++) {
+        struct bytes text =
+            arena_printf(fixture->arena, "{'pk':{'S':'%zu'},'v':{'N':'%d'}}%c", i, value, 0);
+        writes[i] = (struct write){ .effect = TXN_PUT, .item = (const char *)text.data };
+    }
+    assert_int_equal(run(fixture, writes, KEYS), ENGINE_OK);
+}
+
+static size_t keys_between(struct fixture *fixture, uint64_t first, uint64_t last)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < KEYS; i++) {
+        struct error err;
+        struct item_address address;
+        struct bytes text = arena_printf(fixture->arena, "{'pk':{'S':'%zu'}}%c", i, 0);
+        struct item item = item_fixture_read(fixture->arena, (const char *)text.data);
+        error_init(&err, fixture->arena);
+        assert_true(item_address_of_item(fixture->arena, &definition, &item, &address, &err));
+        found += address.hash >= first && address.hash <= last;
+    }
+    return found;
+}
+
+/* How many records were logged in the partition so far. */
+static size_t logged_in(struct fixture *fixture, uint64_t partition)
+{
+    struct engine_address address = change_log_head_address(LOG_ID, partition);
+    struct change_log_head head;
+    struct engine_view *view;
+    assert_int_equal(engine_view_open(fixture->engine, ENGINE_STRONG, &view), ENGINE_OK);
+    assert_int_equal(change_log_view_head(view, &address, &head), ENGINE_OK);
+    engine_view_close(view);
+    return head.next == 0 ? 0 : (size_t)head.next - 2;
+}
+
+static void damage_head(struct fixture *fixture, uint64_t partition)
+{
+    struct engine_address address = change_log_head_address(LOG_ID, partition);
+    struct engine_write *write;
+    assert_int_equal(engine_write_begin(fixture->engine, &address, 1, &write), ENGINE_OK);
+    engine_write_put(write, &address, BYTES("damaged"));
+    assert_int_equal(engine_write_commit_wait(write), ENGINE_OK);
+}
+
+static void while_a_partition_is_split_its_new_head_decides(void **state)
+{
+    struct fixture *fixture = *state;
+    const uint64_t border = UINT64_C(1) << 62;
+    struct partition splits[] = {
+        { .id = NEW_PARTITION, .first_hash = border, .parent_id = PARTITION },
+    };
+    struct table_definition table = definition;
+    const struct change_log_head opened = { .open = true, .next = 2, .shard_first = 1 };
+    size_t low = keys_between(fixture, 0, border - 1);
+    size_t split_off = keys_between(fixture, border, (UINT64_C(1) << 63) - 1);
+    size_t others = KEYS - low - split_off;
+    assert_true(low > 0 && split_off > 0 && others > 0);
+    open_log(fixture, 0);
+    table.splits = splits;
+    table.split_count = COUNT_OF(splits);
+    table.splitting_id = NEW_PARTITION;
+    fixture->table = &table;
+
+    put_all(fixture); /* Its log is not open yet. */
+    assert_int_equal(logged_in(fixture, PARTITION), low + split_off);
+    assert_int_equal(logged_in(fixture, NEW_PARTITION), 0);
+    assert_int_equal(logged_in(fixture, OTHER_PARTITION), others);
+
+    put_head(fixture, NEW_PARTITION, &opened);
+    put_all(fixture);
+    table.splitting_id = 0;
+    put_all(fixture);
+    assert_int_equal(logged_in(fixture, PARTITION), 3 * low + split_off);
+    assert_int_equal(logged_in(fixture, NEW_PARTITION), 2 * split_off);
+    assert_int_equal(logged_in(fixture, OTHER_PARTITION), 3 * others);
+}
+
+/* So that writers of both do not meet once the split is over. */
+static void a_partition_that_was_split_off_does_not_ask_for_its_parents_head(void **state)
+{
+    struct fixture *fixture = *state;
+    struct partition splits[] = {
+        { .id = NEW_PARTITION, .first_hash = 1, .parent_id = PARTITION }
+    };
+    struct table_definition table = definition;
+    static const struct write put = { TXN_PUT, A1, false };
+    struct error err;
+    struct item_address address;
+    struct item item = item_fixture_read(fixture->arena, A1);
+    error_init(&err, fixture->arena);
+    assert_true(item_address_of_item(fixture->arena, &definition, &item, &address, &err));
+    splits[0].first_hash = address.hash;
+    splits[0].parent_id = address.address.place.partition;
+    open_log(fixture, 0);
+    damage_head(fixture, splits[0].parent_id);
+    table.splits = splits;
+    table.split_count = COUNT_OF(splits);
+    table.splitting_id = NEW_PARTITION;
+    fixture->table = &table;
+    assert_int_equal(run(fixture, &put, 1), ENGINE_CORRUPT);
+    table.splitting_id = 0;
+    assert_int_equal(run(fixture, &put, 1), ENGINE_OK);
 }
 
 /* --- Commit times --- */
@@ -439,6 +555,8 @@ int main(void)
         RULE(a_closed_log_and_one_never_opened_stay_as_they_are),
         RULE(items_of_one_write_take_successive_numbers),
         RULE(the_logs_time_does_not_fall_with_the_clock),
+        RULE(while_a_partition_is_split_its_new_head_decides),
+        RULE(a_partition_that_was_split_off_does_not_ask_for_its_parents_head),
         RULE(commit_times_are_equal_within_a_write_and_increase_over_all_tables),
         RULE(a_failure_leaves_neither_item_nor_record),
         RULE(a_damaged_head_fails_the_write),
