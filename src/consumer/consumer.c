@@ -12,6 +12,7 @@
 #include "base/timed_wait.h"
 #include "consumer/consumer_position.h"
 #include "log/log_read.h"
+#include "log/shard.h"
 
 struct consumer {
     struct consumer_options options;
@@ -20,8 +21,9 @@ struct consumer {
     /* The thread's own. */
     struct arena *arena; /* Of the consumer's life. */
     struct arena *turn_arena;
-    uint64_t *partitions; /* NULL: the positions were not read yet. */
+    uint64_t *partitions; /* Whose positions were read. */
     uint8_t *progress;    /* `progress_size` bytes for each partition. */
+    bool *begun;          /* For each: its turn need not wait for its parent's. */
     size_t partition_count;
     int64_t poll_ms;
 
@@ -159,30 +161,115 @@ bool consumer_store(const struct consumer_turn *turn, uint64_t next, int64_t *wa
     return status == ENGINE_OK;
 }
 
-static struct consumer_progress *progress_at(const struct consumer *consumer, size_t index)
+static struct consumer_progress *progress_in(const struct consumer *consumer, uint8_t *list,
+                                             size_t index)
 {
-    return (struct consumer_progress *)(void *)(consumer->progress +
-                                                index * consumer->options.progress_size);
+    return (struct consumer_progress *)(void *)(list + index * consumer->options.progress_size);
 }
 
+static struct consumer_progress *progress_at(const struct consumer *consumer, size_t index)
+{
+    return progress_in(consumer, consumer->progress, index);
+}
+
+/* Of all partitions, or of those that were split off since. */
 static enum engine_status load_positions(struct consumer *consumer, const struct consumer_log *log)
 {
     const struct consumer_options *options = &consumer->options;
+    size_t known = consumer->partition_count, count = log->partition_count;
     struct engine_view *view = NULL;
+    uint8_t *progress = arena_alloc_zeroed(consumer->arena, count * options->progress_size);
+    uint64_t *partitions = arena_alloc(consumer->arena, count * sizeof *partitions);
+    bool *begun = arena_alloc_zeroed(consumer->arena, count * sizeof *begun);
+    if (known > 0) {
+        memcpy(progress, consumer->progress, known * options->progress_size);
+        memcpy(begun, consumer->begun, known * sizeof *begun);
+    }
+    memcpy(partitions, log->partitions, count * sizeof *partitions);
     enum engine_status status = engine_view_open(options->engine, ENGINE_STRONG, &view);
-    consumer->progress =
-        arena_alloc_zeroed(consumer->arena, log->partition_count * options->progress_size);
-    for (size_t i = 0; i < log->partition_count && status == ENGINE_OK; i++)
-        status = consumer_position_get(consumer->turn_arena, view, options->uuid,
-                                       log->partitions[i], &progress_at(consumer, i)->next);
+    for (size_t i = known; i < count && status == ENGINE_OK; i++)
+        status = consumer_position_get(consumer->turn_arena, view, options->uuid, partitions[i],
+                                       &progress_in(consumer, progress, i)->next);
     engine_view_close(view);
     if (status != ENGINE_OK)
         return status;
-    size_t size = log->partition_count * sizeof *consumer->partitions;
-    consumer->partitions = arena_alloc(consumer->arena, size);
-    memcpy(consumer->partitions, log->partitions, size);
-    consumer->partition_count = log->partition_count;
+    consumer->progress = progress;
+    consumer->partitions = partitions;
+    consumer->begun = begun;
+    consumer->partition_count = count;
     return ENGINE_OK;
+}
+
+/* --- Parents before children --- */
+
+/* Whether the consumer has read all that lies before `border` in the partition. */
+static enum engine_status is_past(const struct consumer_turn *turn, struct engine_view *view,
+                                  uint64_t partition, uint64_t border, bool *out)
+{
+    struct consumer *consumer = turn->consumer;
+    size_t i = 0;
+    while (i < consumer->partition_count && consumer->partitions[i] != partition)
+        i++;
+    *out = i == consumer->partition_count; /* It is none of the consumer's. */
+    if (*out)
+        return ENGINE_OK;
+    struct consumer_turn parent = *turn;
+    parent.partition = partition;
+    parent.progress = progress_at(consumer, i);
+    struct log_cursor cursor = { .log_id = turn->log->log_id,
+                                 .partition = partition,
+                                 .next = parent.progress->next };
+    uint64_t lost;
+    enum engine_status status = seek(&parent, view, &cursor, &lost);
+    *out = status == ENGINE_NOT_FOUND || cursor.next >= border;
+    return status == ENGINE_NOT_FOUND ? ENGINE_OK : status;
+}
+
+/* Whether the partition may have its turn: not if it was split off another one which the consumer
+ * has not read up to there, because changes of the same items lie there. Only a partition without a
+ * position has to ask. `*first`: where it begins if it was split off; otherwise 0. */
+static enum engine_status may_begin(const struct consumer_turn *turn, bool *out, uint64_t *first)
+{
+    struct engine_view *view = NULL;
+    struct shard *shards;
+    size_t count;
+    *out = true;
+    *first = 0;
+    if (turn->progress->next != 0)
+        return ENGINE_OK;
+    enum engine_status status =
+        engine_view_open(turn->consumer->options.engine, ENGINE_STRONG, &view);
+    if (status == ENGINE_OK)
+        status = shard_list(turn->arena, view, turn->log->log_id, turn->partition, &shards, &count);
+    if (status == ENGINE_OK && count > 0 && shard_is_split_off(&shards[0])) {
+        *first = shards[0].kept;
+        status = is_past(turn, view, shards[0].parent_partition, shards[0].first, out);
+    }
+    engine_view_close(view);
+    return status;
+}
+
+/* False if the turn has to wait for so long. A partition that begins behind its parent gets a
+ * position at once, so that it never asks again. */
+static bool begin_partition(struct consumer_turn *turn, size_t index, int64_t *wait_ms)
+{
+    struct consumer *consumer = turn->consumer;
+    bool may;
+    uint64_t first;
+    *wait_ms = consumer->poll_ms;
+    if (consumer->begun[index])
+        return true;
+    enum engine_status status = may_begin(turn, &may, &first);
+    if (status != ENGINE_OK) {
+        *wait_ms = consumer_hold_up(turn, "reading its shards", engine_status_name(status));
+        return false;
+    }
+    if (!may || (first != 0 && !consumer_store(turn, first, wait_ms)))
+        return false;
+    if (first != 0)
+        turn->progress->next = first;
+    consumer->begun[index] = true;
+    return true;
 }
 
 /* --- The thread --- */
@@ -210,6 +297,8 @@ static int64_t run_partition(struct consumer *consumer, const struct consumer_lo
     if (wait_ms > 0)
         return wait_ms;
     arena_reset(consumer->turn_arena);
+    if (!begin_partition(&turn, index, &wait_ms))
+        return wait_ms;
     wait_ms = consumer->options.turn(consumer->options.context, &turn);
     if (turn.found_work)
         consumer->poll_ms = CONSUMER_POLL_MIN_MS;
@@ -220,7 +309,7 @@ static int64_t run_partition(struct consumer *consumer, const struct consumer_lo
 static int64_t run_round(struct consumer *consumer, const struct consumer_log *log)
 {
     int64_t wait_ms = TIMED_WAIT_FOREVER;
-    if (consumer->partitions == NULL) {
+    if (consumer->partition_count < log->partition_count) {
         enum engine_status status = load_positions(consumer, log);
         if (status != ENGINE_OK)
             return log_trouble(consumer, "reading its positions", engine_status_name(status));

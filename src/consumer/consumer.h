@@ -48,7 +48,8 @@ struct consumer_progress {
 /* The log to follow. */
 struct consumer_log {
     uint64_t log_id;
-    const uint64_t *partitions; /* Never change while a consumer lives. */
+    /* While a consumer lives, partitions that were split off others are added at the end. */
+    const uint64_t *partitions;
     size_t partition_count;
     /* For each partition, the numbers of the first record to read and of the first one that is
      * none of the consumer's any more. Shards begin with both. NULL: there is no such bound. */

@@ -17,13 +17,18 @@
 #include "consumer/consumer.h"
 #include "consumer/consumer_position.h"
 #include "item_fixture.h"
+#include "log/change_log.h"
 #include "log/change_record.h"
 #include "log/log_read.h"
+#include "log/shard.h"
 #include "log_fixture.h"
 #include "reference_engine.h"
 
 enum { LOG_ID = 40, FIRST = 2, SEEN_MAX = 100, NO_PARTITION = 0 };
 static const uint64_t partitions[] = { 11, 12 };
+/* Once the first one was split. */
+enum { CHILD = 13 };
+static const uint64_t split_partitions[] = { 11, 12, CHILD };
 static const struct bytes uuid = { (const uint8_t *)"01234567-89ab-cdef-0123-456789abcdef", 36 };
 static const struct bytes other_uuid = { (const uint8_t *)"01234567-89ab-cdef-0123-456789abcdff",
                                          36 };
@@ -38,11 +43,12 @@ struct fixture {
     pthread_cond_t changed;
     uint64_t stuck; /* The partition whose work always fails. */
     bool closed;
+    bool is_split;
     bool stops_itself; /* Asks the consumer to stop when its next round begins. */
     bool interrupted;
     unsigned failures;
-    uint64_t seen[COUNT_OF(partitions)][SEEN_MAX];
-    size_t seen_count[COUNT_OF(partitions)];
+    uint64_t seen[COUNT_OF(split_partitions)][SEEN_MAX];
+    size_t seen_count[COUNT_OF(split_partitions)];
 };
 
 /* --- The owner --- */
@@ -52,8 +58,9 @@ static bool find_log(void *context, struct consumer_log *out)
     struct fixture *fixture = context;
     pthread_mutex_lock(&fixture->mutex);
     *out = (struct consumer_log){ .log_id = LOG_ID,
-                                  .partitions = partitions,
-                                  .partition_count = COUNT_OF(partitions),
+                                  .partitions = fixture->is_split ? split_partitions : partitions,
+                                  .partition_count = fixture->is_split ? COUNT_OF(split_partitions)
+                                                                       : COUNT_OF(partitions),
                                   .closed = fixture->closed };
     bool stops = fixture->stops_itself;
     pthread_mutex_unlock(&fixture->mutex);
@@ -85,7 +92,7 @@ static bool take(void *context, uint64_t sequence, const struct change_record *r
 /* False if the work failed. */
 static bool work(struct fixture *fixture, uint64_t partition, uint64_t sequence)
 {
-    size_t index = partition == partitions[0] ? 0 : 1;
+    size_t index = (size_t)(partition - partitions[0]);
     pthread_mutex_lock(&fixture->mutex);
     bool fails = fixture->stuck == partition;
     if (fails)
@@ -170,6 +177,33 @@ static void close_log(struct fixture *fixture)
         log_fixture_close(fixture->engine, fixture->arena, LOG_ID, partitions[i]);
     pthread_mutex_lock(&fixture->mutex);
     fixture->closed = true;
+    pthread_mutex_unlock(&fixture->mutex);
+}
+
+/* Splits the first partition: its shard ends and has two children. */
+static void split_log(struct fixture *fixture)
+{
+    const struct engine_address addresses[] = { change_log_head_address(LOG_ID, partitions[0]),
+                                                change_log_head_address(LOG_ID, CHILD) };
+    struct change_log_head heads[2];
+    struct shard ended;
+    struct engine_view *view;
+    struct engine_write *write;
+    assert_int_equal(engine_view_open(fixture->engine, ENGINE_STRONG, &view), ENGINE_OK);
+    assert_int_equal(engine_write_begin(fixture->engine, addresses, 2, &write), ENGINE_OK);
+    assert_int_equal(change_log_read_head(write, &addresses[0], &heads[0]), ENGINE_OK);
+    assert_int_equal(shard_end(fixture->arena, view, write, LOG_ID, partitions[0], &heads[0], 1000,
+                               1000, &ended),
+                     ENGINE_OK);
+    heads[1] = heads[0];
+    shard_begin(fixture->arena, write, LOG_ID, partitions[0], &heads[0], &ended, 1000);
+    shard_begin(fixture->arena, write, LOG_ID, CHILD, &heads[1], &ended, 1000);
+    for (size_t i = 0; i < 2; i++)
+        change_log_put_head(write, &addresses[i], &heads[i]);
+    assert_int_equal(engine_write_commit_wait(write), ENGINE_OK);
+    engine_view_close(view);
+    pthread_mutex_lock(&fixture->mutex);
+    fixture->is_split = true;
     pthread_mutex_unlock(&fixture->mutex);
 }
 
@@ -262,6 +296,87 @@ static void a_partition_that_fails_does_not_hold_up_the_others(void **state)
     pthread_mutex_unlock(&fixture->mutex);
     await_seen(fixture, 0, 1);
     assert_int_equal(fixture->seen[0][0], FIRST);
+}
+
+static void set_stuck(struct fixture *fixture, uint64_t partition)
+{
+    pthread_mutex_lock(&fixture->mutex);
+    fixture->stuck = partition;
+    fixture->failures = 0;
+    pthread_mutex_unlock(&fixture->mutex);
+}
+
+static void await_failures(struct fixture *fixture, unsigned count)
+{
+    pthread_mutex_lock(&fixture->mutex);
+    while (fixture->failures < count)
+        pthread_cond_wait(&fixture->changed, &fixture->mutex);
+    pthread_mutex_unlock(&fixture->mutex);
+}
+
+static void stop(struct fixture *fixture)
+{
+    consumer_stop(fixture->consumer);
+    fixture->consumer = NULL;
+}
+
+/* Changes of the same items lie in both. */
+static void a_partition_that_was_split_off_waits_for_its_parent(void **state)
+{
+    struct fixture *fixture = *state;
+    fixture->stuck = partitions[0];
+    append(fixture, partitions[0]);
+    append(fixture, partitions[0]);
+    split_log(fixture);
+    append(fixture, CHILD);
+    append(fixture, partitions[1]);
+    start(fixture);
+    await_seen(fixture, 1, 1);
+    await_failures(fixture, 3);
+    stop(fixture);
+    assert_int_equal(fixture->seen_count[2], 0);
+    assert_int_equal(position(fixture, uuid, CHILD), 0);
+    fixture->stuck = NO_PARTITION;
+    start(fixture);
+    await_seen(fixture, 0, 2);
+    await_seen(fixture, 2, 1);
+    assert_int_equal(fixture->seen[2][0], FIRST + 3); /* Behind its shard's opening. */
+
+    /* Once begun, it does not wait for what its parent's partition gets later. */
+    stop(fixture);
+    set_stuck(fixture, partitions[0]);
+    append(fixture, partitions[0]);
+    append(fixture, CHILD);
+    start(fixture);
+    await_failures(fixture, 1);
+    await_seen(fixture, 2, 2);
+    assert_int_equal(fixture->seen[2][1], FIRST + 4);
+}
+
+static void a_running_consumer_follows_a_split(void **state)
+{
+    struct fixture *fixture = *state;
+    start(fixture);
+    append(fixture, partitions[0]);
+    await_seen(fixture, 0, 1);
+    split_log(fixture);
+    append(fixture, CHILD);
+    append(fixture, partitions[0]);
+    await_seen(fixture, 0, 2);
+    await_seen(fixture, 2, 1);
+    append(fixture, CHILD);
+    await_seen(fixture, 2, 2);
+}
+
+static void an_idle_parent_holds_nobody_up(void **state)
+{
+    struct fixture *fixture = *state;
+    split_log(fixture);
+    append(fixture, CHILD);
+    start(fixture);
+    await_seen(fixture, 2, 1);
+    stop(fixture);
+    assert_int_equal(position(fixture, uuid, CHILD), FIRST + 2);
 }
 
 static void a_consumer_whose_owner_was_removed_stores_nothing_and_stops(void **state)
@@ -374,6 +489,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         RULE(each_partition_is_consumed_in_order_and_resumed_where_it_was),
         RULE(a_partition_that_fails_does_not_hold_up_the_others),
+        RULE(a_partition_that_was_split_off_waits_for_its_parent),
+        RULE(a_running_consumer_follows_a_split),
+        RULE(an_idle_parent_holds_nobody_up),
         RULE(a_consumer_whose_owner_was_removed_stores_nothing_and_stops),
         RULE(a_consumer_ends_with_its_log),
         RULE(a_consumer_that_is_asked_to_stop_has_not_ended),
