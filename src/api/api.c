@@ -382,6 +382,7 @@ static void start_control(struct api *api)
                                    .insights = api->insights,
                                    .transition_ms = options->transition_ms,
                                    .rollover_ms = options->rollover_ms,
+                                   .splits = options->splits,
                                    .holds = api->holds,
                                    .expiry_limit = replicas_expiry_limit,
                                    .expiry_limit_context = api->replicas,

@@ -10,6 +10,7 @@
 #include "base/buffer.h"
 #include "base/bytes.h"
 #include "base/compiler.h"
+#include "control/split_life.h"
 #include "engine/engine.h"
 #include "model/error.h"
 #include "model/table_definition.h"
@@ -75,6 +76,7 @@ struct api_options {
     bool refuse_conflicts;
     bool refuse_foreign_resources; /* Of templates, instead of skipping them. */
     int64_t rollover_ms;           /* How long a shard of a stream is open; 0: for good. */
+    struct split_limits splits;    /* When partitions of tables with a stream split. */
     int64_t recovery_lag_ms;       /* How far LatestRestorableDateTime is behind now. */
     int64_t expiry_interval_ms;    /* How often expired items are deleted; 0: never. */
     /* How often metrics are stored and alarms are evaluated; 0: only by ticker_run. */

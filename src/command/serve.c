@@ -336,6 +336,13 @@ static enum capacity_setting capacity_of(const struct config *config)
     return CAPACITY_UNSET;
 }
 
+static struct split_limits split_limits_of(const struct config *config)
+{
+    return (struct split_limits){ .writes_max = (int64_t)config->partition_writes_max,
+                                  .heat_ms = (int64_t)config->partition_heat_ms,
+                                  .size_max = (int64_t)config->partition_size_max };
+}
+
 static bool open_api(struct server *server, const struct config *config)
 {
     server->outside.dead_letters_max = config->dead_letters_max;
@@ -365,6 +372,7 @@ static bool open_api(struct server *server, const struct config *config)
         .refuse_conflicts = config->txn_conflict == CONFIG_TXN_CONFLICT_FAIL,
         .refuse_foreign_resources = config->foreign_resources == CONFIG_FOREIGN_FAIL,
         .rollover_ms = (int64_t)config->stream_rollover_ms,
+        .splits = split_limits_of(config),
         .expiry_interval_ms = (int64_t)config->ttl_interval,
         .recovery_lag_ms = (int64_t)config->recovery_lag_ms,
         .metrics_interval_ms = (int64_t)config->metrics_interval,

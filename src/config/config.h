@@ -61,7 +61,10 @@ struct config {
     uint64_t account_read_units_max;
     uint64_t account_write_units_max;
     uint64_t stream_rollover_ms;
-    uint64_t ttl_interval; /* Milliseconds. */
+    uint64_t partition_writes_max; /* Per second; 0: partitions do not split for their heat. */
+    uint64_t partition_heat_ms;
+    uint64_t partition_size_max; /* 0: partitions do not split for their size. */
+    uint64_t ttl_interval;       /* Milliseconds. */
     uint64_t recovery_lag_ms;
     uint64_t slow_request_ms; /* 0: slow requests are not kept. */
     unsigned console;         /* enum config_console */

@@ -14,6 +14,7 @@
 #include "control/history_life.h"
 #include "control/index_life.h"
 #include "control/insight_life.h"
+#include "control/split_life.h"
 #include "control/kept_life.h"
 #include "control/table_life.h"
 #include "jobs/backfill.h"
@@ -43,6 +44,7 @@ struct control {
     struct log_retention retention; /* Who reads change logs. */
     struct stream_upkeep streams;
     struct destination_life destination_life;
+    struct split_life split_life;
     int64_t tokens_due_ms; /* When old tokens are to be removed. */
     int64_t jobs_due_ms;   /* When records of old jobs are to be removed. */
     struct job_record_sweep sweep;
@@ -273,6 +275,8 @@ static int64_t run_due(struct control *control, struct arena *arena)
     wait_ms = timed_wait_sooner(wait_ms, history_life_run(&control->history_life, arena));
     wait_ms = timed_wait_sooner(wait_ms, kept_life_run(&control->kept_life, arena));
     wait_ms = timed_wait_sooner(wait_ms, insight_life_run(&control->insight_life, arena, &pace));
+    /* Before the streams, because a log opens only after a split under way has ended. */
+    wait_ms = timed_wait_sooner(wait_ms, split_life_run(&control->split_life, arena));
     wait_ms =
         timed_wait_sooner(wait_ms, stream_upkeep_run(&control->streams, arena, options->clock));
     wait_ms = timed_wait_sooner(wait_ms, triggers_upkeep(options->triggers));
@@ -371,6 +375,11 @@ struct control *control_start(const struct control_options *options)
                                                .streams = options->streams,
                                                .retention = &control->retention,
                                                .rollover_ms = options->rollover_ms };
+    control->split_life = (struct split_life){ .engine = options->engine,
+                                               .catalogue = options->catalogue,
+                                               .streams = &control->streams,
+                                               .clock = options->clock,
+                                               .limits = options->splits };
     start_destinations(control);
     if (pthread_create(&control->thread, NULL, control_main, control) != 0) {
         log_write(LOG_ERROR, "control", "cannot start a thread");
@@ -391,6 +400,7 @@ void control_stop(struct control *control)
     assert(control->first == NULL && control->save == NULL);
     backfill_destroy(control->backfill);
     expiry_destroy(control->expiry);
+    split_life_deinit(&control->split_life);
     pthread_cond_destroy(&control->saved);
     pthread_cond_destroy(&control->changed);
     pthread_mutex_destroy(&control->mutex);

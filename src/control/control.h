@@ -20,6 +20,7 @@
 #include <stdint.h>
 #include "base/bytes.h"
 #include "base/compiler.h"
+#include "control/split_life.h"
 #include "engine/engine.h"
 
 struct arena;
@@ -59,6 +60,7 @@ struct control_options {
     int64_t kinesis_retention_ms;      /* How long a record may wait for delivery; 0: for ever. */
     int64_t transition_ms;       /* How long CREATING, UPDATING and DELETING last; 0: not at all. */
     int64_t rollover_ms;         /* How long a shard of a stream is open; 0: for good. */
+    struct split_limits splits;  /* When partitions split. */
     struct meter *meter;         /* Counts expired items; NULL: nobody does. */
     struct history_holds *holds; /* What jobs read is kept; NULL: there are none. */
     int64_t expiry_interval_ms;  /* How often expired items are deleted; 0: never. */

@@ -53,7 +53,7 @@ struct stream_definition {
     int64_t rolled_ms;          /* When its newest shards began; 0: it has none. */
     int64_t disabled_ms;        /* 0: it was not disabled. */
     int64_t disabled_server_ms; /* Server time; 0: not disabled, or stored without one. */
-    uint64_t *partitions;       /* The table's when the log was opened. */
+    uint64_t *partitions;       /* The table's when the log was opened; then those split off. */
     size_t partition_count;
     /* For each partition, sequence numbers at which shards begin. */
     uint64_t *firsts; /* The stream's first shard; NULL: the log's. */

@@ -8,6 +8,7 @@
  */
 #include "stream/stream_upkeep.h"
 #include <assert.h>
+#include <string.h>
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -21,6 +22,7 @@
 #include "stream/stream_names.h"
 #include "stream/streams.h"
 #include "table/catalogue.h"
+#include "table/partition_map.h"
 #include "table/server_time.h"
 
 /* What each step works with. */
@@ -223,12 +225,13 @@ static enum engine_status announce_stream(const struct step *step,
     struct stream_definition draft = { .log_id = table->log_id,
                                        .table_name = table->name,
                                        .key = table->key,
-                                       .status = STREAM_ENABLING,
-                                       .partition_count = table->partition_count };
+                                       .status = STREAM_ENABLING };
+    struct partition_range *ranges;
     name_stream(step, table, &draft);
+    draft.partition_count = partition_map_list(step->arena, table, &ranges);
     draft.partitions = arena_alloc(step->arena, draft.partition_count * sizeof *draft.partitions);
     for (size_t i = 0; i < draft.partition_count; i++)
-        draft.partitions[i] = table->partitions[i].id;
+        draft.partitions[i] = ranges[i].id;
     struct engine_write *write = NULL;
     enum engine_status status = engine_write_begin(step->engine, NULL, 0, &write);
     if (status != ENGINE_OK)
@@ -327,6 +330,74 @@ static enum engine_status roll_stream(const struct step *step,
     changed.rolled_ms = step->now_ms;
     struct partition_step in = { .step = step, .definition = &changed };
     return change_all(&in, roll_partition);
+}
+
+/* Room for one more. */
+static uint64_t *grow(const struct step *step, const uint64_t *list, size_t count, uint64_t added)
+{
+    uint64_t *grown = arena_alloc(step->arena, (count + 1) * sizeof *grown);
+    memcpy(grown, list, count * sizeof *grown);
+    grown[count] = added;
+    return grown;
+}
+
+/* The definition of a log with one more partition, all of which the stream shows. */
+static struct stream_definition with_partition(const struct step *step,
+                                               const struct stream_definition *definition,
+                                               uint64_t partition)
+{
+    struct stream_definition changed = *definition;
+    size_t count = definition->partition_count;
+    changed.partitions = grow(step, definition->partitions, count, partition);
+    if (definition->firsts != NULL)
+        changed.firsts = grow(step, definition->firsts, count, LOG_FIRST_SEQUENCE);
+    changed.partition_count = count + 1;
+    return changed;
+}
+
+/* In a write that holds both heads. The child's log begins with the number and the times that the
+ * parent's has reached, so that both increase from a shard to its children. */
+static enum engine_status split_heads(const struct partition_step *in,
+                                      const struct engine_address addresses[2],
+                                      struct change_log_head heads[2])
+{
+    uint64_t parent = addresses[0].place.partition, child = addresses[1].place.partition;
+    struct shard ended;
+    if (!heads[0].open || heads[1].next != 0) {
+        log_write(LOG_ERROR, "stream", "a log that is to be split is closed, or is split already");
+        return ENGINE_CORRUPT;
+    }
+    enum engine_status status = end_shard(in, parent, &heads[0], &ended);
+    if (status != ENGINE_OK)
+        return status;
+    heads[1] = heads[0];
+    begin_shard(in, parent, &heads[0], &ended);
+    begin_shard(in, child, &heads[1], &ended);
+    for (size_t i = 0; i < 2; i++)
+        change_log_put_head(in->write, &addresses[i], &heads[i]);
+    return ENGINE_OK;
+}
+
+static enum engine_status split_log(struct partition_step *in, uint64_t parent, uint64_t child)
+{
+    const struct engine_address addresses[] = {
+        change_log_head_address(in->definition->log_id, parent),
+        change_log_head_address(in->definition->log_id, child),
+    };
+    struct change_log_head heads[2];
+    enum engine_status status = engine_write_begin(in->step->engine, addresses, 2, &in->write);
+    if (status != ENGINE_OK)
+        return status;
+    for (size_t i = 0; i < 2 && status == ENGINE_OK; i++)
+        status = change_log_read_head(in->write, &addresses[i], &heads[i]);
+    if (status == ENGINE_OK)
+        status = split_heads(in, addresses, heads);
+    if (status != ENGINE_OK) {
+        engine_write_abandon(in->write);
+        return status;
+    }
+    streams_put(in->step->arena, in->write, in->definition);
+    return engine_write_commit_wait(in->write);
 }
 
 /* Ends the open shards: DISABLED. From then on nothing is logged. */
@@ -487,7 +558,9 @@ static struct due run_enabling(const struct step *step, const struct stream_defi
 {
     if (table == NULL)
         return done(remove_stream(step, stream));
-    if (!table_is_only_version(table))
+    /* A log that opens has all partitions. A split that is under way, of a log before, ends first:
+     * its writers look at two heads, which would not open together. */
+    if (!table_is_only_version(table) || table_definition(table)->splitting_id != 0)
         return (struct due){ .status = ENGINE_OK, .wait_ms = STREAM_UPKEEP_RETRY_MS };
     return (struct due){ .status = open_stream(step, stream, table_definition(table)) };
 }
@@ -635,6 +708,24 @@ enum engine_status stream_upkeep_keep_policies(struct stream_upkeep *upkeep, str
             first = status;
     }
     return first;
+}
+
+enum engine_status stream_upkeep_split(struct stream_upkeep *upkeep, struct arena *arena,
+                                       const struct clock *clock,
+                                       const struct stream_definition *log, uint64_t parent,
+                                       uint64_t child)
+{
+    assert(log->status == STREAM_ENABLED && !stream_definition_has_partition(log, child));
+    struct step step = step_of(upkeep, arena, clock);
+    struct stream_definition changed = with_partition(&step, log, child);
+    struct partition_step in = { .step = &step, .definition = &changed };
+    enum engine_status status = engine_view_open(step.engine, ENGINE_STRONG, &in.view);
+    if (status == ENGINE_OK)
+        status = split_log(&in, parent, child);
+    engine_view_close(in.view);
+    if (status == ENGINE_OK)
+        streams_publish(step.streams, &changed);
+    return status;
 }
 
 bool stream_upkeep_is_open(const struct stream_upkeep *upkeep, uint64_t log_id)

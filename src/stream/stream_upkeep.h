@@ -28,6 +28,7 @@ struct catalogue;
 struct clock;
 struct log_retention;
 struct log_retention_reader;
+struct stream_definition;
 struct streams;
 
 enum {
@@ -60,6 +61,14 @@ MUST_CHECK enum engine_status stream_upkeep_keep_policies(struct stream_upkeep *
                                                           const struct clock *clock);
 /* True if the stream of that log is open. */
 bool stream_upkeep_is_open(const struct stream_upkeep *upkeep, uint64_t log_id);
+/* Splits the log of a partition: ends its shard, begins two children of that shard, one in the same
+ * log and one in the log of `child`, which opens with it, and makes that one of the stream's
+ * partitions. `log` is ENABLED and does not have it yet. Nobody may use a definition of the table
+ * without the split. */
+MUST_CHECK enum engine_status stream_upkeep_split(struct stream_upkeep *upkeep, struct arena *arena,
+                                                  const struct clock *clock,
+                                                  const struct stream_definition *log,
+                                                  uint64_t parent, uint64_t child);
 /* Closes the stream of that log if it is open. To be called before the table's definition loses the
  * log, so that the log has no gap. */
 MUST_CHECK enum engine_status stream_upkeep_close(struct stream_upkeep *upkeep, struct arena *arena,

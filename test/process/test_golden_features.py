@@ -316,6 +316,58 @@ def verify_streams(connection, _directory):
     assert list(changes(connection)) == [*WRITTEN, ("INSERT", None, "3")]
 
 
+# --- Partitions that split: splits-1 is of a version whose partitions did not split yet ---
+
+SPLIT_FLAGS = ("--partition-writes-max", "1", "--partition-heat-ms", "300")
+SPLIT_KEYS, SPLIT_ROUNDS = 40, 3
+
+
+def put_round(connection, number):
+    for key in range(SPLIT_KEYS):
+        put(connection, "Split", pk={"S": f"key-{key}"}, n={"N": str(number)})
+
+
+def split_arn(connection):
+    table = call(connection, "DescribeTable", {"TableName": "Split"})["Table"]
+    return table["LatestStreamArn"]
+
+
+def split_shards(connection):
+    return stream_replay.shards(connection, split_arn(connection))
+
+
+def split_rounds(connection):
+    """How many rounds are in the stream, each change of each key once and in order."""
+    seen = dict.fromkeys((f"key-{key}" for key in range(SPLIT_KEYS)), 0)
+    for record in stream_replay.all_records(connection, split_arn(connection)):
+        image = record["dynamodb"]["NewImage"]
+        key, number = image["pk"]["S"], int(image["n"]["N"])
+        assert number == seen[key] + 1, f"{key}: {number} after {seen[key]}"
+        seen[key] = number
+    (rounds,) = set(seen.values())
+    return rounds
+
+
+def has_split(connection):
+    parents = [shard.get("ParentShardId") for shard in split_shards(connection)]
+    return any(parents.count(parent) == 2 for parent in set(parents) - {None})
+
+
+def write_splits(connection, _directory):
+    stator_process.create_table(connection, "Split", stream="NEW_AND_OLD_IMAGES")
+    rounds = 0
+    while rounds < SPLIT_ROUNDS or not has_split(connection):
+        rounds += 1
+        put_round(connection, rounds)
+
+
+def verify_splits(connection, _directory):
+    rounds = split_rounds(connection)
+    assert rounds >= SPLIT_ROUNDS
+    put_round(connection, rounds + 1)
+    assert split_rounds(connection) == rounds + 1
+
+
 # --- Triggers ---
 
 NOWHERE = "http://127.0.0.1:1/function"
@@ -799,6 +851,7 @@ FEATURES = {
     "policies": (write_policies, verify_policies),
     "scaling": (write_scaling, verify_scaling),
     "stacks": (write_stacks, verify_stacks),
+    "splits": (write_splits, verify_splits),
     "streams": (write_streams, verify_streams),
     "triggers": (write_triggers, verify_triggers),
     "ttl": (write_ttl, verify_ttl),
@@ -833,13 +886,34 @@ def test_a_golden_store_is_checked_read_and_written(store, tmp_path):
         server.stop()
 
 
+@pytest.mark.parametrize("name", ["splits-1", "splits-2"])
+def test_partitions_of_a_golden_store_split(name, tmp_path):
+    data = tmp_path / "data"
+    shutil.copytree(GOLDEN / name, data)
+    with StatorProcess("--data-dir", str(data), *SPLIT_FLAGS) as server:
+        connection = Connection(server.port)
+        assert has_split(connection) == (name == "splits-2")
+        before = len(split_shards(connection))
+        rounds = split_rounds(connection)
+        deadline = time.monotonic() + LIMIT_S
+        while len(split_shards(connection)) < before + 4:
+            assert time.monotonic() < deadline
+            rounds += 1
+            put_round(connection, rounds)
+        assert has_split(connection)
+        assert split_rounds(connection) == rounds
+        connection.close()
+        server.stop()
+    assert_clean(data)
+
+
 def test_each_feature_has_a_golden_store():
     assert {path.name.rsplit("-", 1)[0] for path in STORES} == set(FEATURES)
 
 
 def write(feature, directory):
     """A store with one part in table files and the rest in the write-ahead log."""
-    flags = TTL_FLAGS if feature == "ttl" else ()
+    flags = {"splits": SPLIT_FLAGS, "ttl": TTL_FLAGS}.get(feature, ())
     more, started = (), {}
     if feature == "insights":
         clock = MovingClock(directory.parent / "clock")
