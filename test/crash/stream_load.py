@@ -13,7 +13,20 @@ BATCH_MAX = 8
 ROLLOVER_MS = 150
 EXPIRES = "expires"
 TTL_INTERVAL_MS = 20
-FLAGS = ("--stream-rollover-ms", str(ROLLOVER_MS), "--ttl-interval", str(TTL_INTERVAL_MS))
+
+
+def splits(size):
+    """Flags with which partitions split until each has so many bytes of items."""
+    return (
+        *("--partition-size-max", str(size), "--partition-writes-max", "0"),
+        *("--partition-heat-ms", "100"),
+    )
+
+
+FLAGS = (
+    *("--stream-rollover-ms", str(ROLLOVER_MS), "--ttl-interval", str(TTL_INTERVAL_MS)),
+    *splits(50),  # Of some 400.
+)
 VIEW = {"StreamEnabled": True, "StreamViewType": "NEW_AND_OLD_IMAGES"}
 
 
@@ -80,6 +93,12 @@ def set_up(client):
 def ended_shards(client, arn):
     ranges = [shard["SequenceNumberRange"] for shard in shards(client, arn)]
     return [numbers for numbers in ranges if "EndingSequenceNumber" in numbers]
+
+
+def split_parents(client, arn):
+    """Shards with two children."""
+    parents = [shard.get("ParentShardId") for shard in shards(client, arn)]
+    return {parent for parent in parents if parent is not None and parents.count(parent) == 2}
 
 
 def settled(client):

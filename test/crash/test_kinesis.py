@@ -12,6 +12,7 @@ import threading
 import crash_run
 from fast_client import FastClient
 from kinesis_server import KinesisServer, Reader, wait_for, write_key_file
+from stream_load import splits
 
 ROUNDS = 3
 ROUNDS_LONG = 60
@@ -120,6 +121,7 @@ def test_changes_arrive_whatever_is_killed(tmp_path):
             write_key_file(tmp_path / "credentials"),
             "--stream-rollover-ms",
             "700",
+            *splits(2000),
         ]
         for round_number in crash_run.rounds(ROUNDS, ROUNDS_LONG):
             with crash_run.start_server(directory, *flags) as server:

@@ -1,5 +1,5 @@
-"""A stream tells of every change, once and in order: under load, across rollovers, restarts and
-kill -9, and while it is enabled and disabled.
+"""A stream tells of every change, once and in order: under load, across rollovers, splits, restarts
+and kill -9, and while it is enabled and disabled.
 
 Writers put, update and delete items of a few keys, alone, in batches and in transactions, and some
 items expire at once. They share the keys, so changes of one item come from several connections, or
@@ -23,6 +23,7 @@ from stream_load import (
     assert_replays_to_the_table,
     ended_shards,
     set_up,
+    split_parents,
 )
 from stream_replay import Replay, call, scan
 
@@ -60,12 +61,14 @@ def test_a_replay_is_the_table_whatever_ends_the_server(tmp_path):
             assert replay.record_count >= records
             records = replay.record_count
             ended = ended_shards(client, arn)
+            splits = split_parents(client, arn)
             server.stop()
     assert replay.expired_count > 0
     assert ended, "no shard was rolled over"
+    assert splits, "no partition was split"
     print(
         f"{sum(w.writes for w in writers)} writes, {records} records, {replay.expired_count} of them "
-        f"of expired items, {len(ended)} ended shards"
+        f"of expired items, {len(ended)} ended shards, {len(splits)} splits"
     )
 
 

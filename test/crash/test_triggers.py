@@ -14,8 +14,10 @@ import time
 
 import crash_run
 from function_target import FunctionTarget
+from stream_load import splits
 from trigger_load import Writer, add_trigger, assert_in_order, caught_up, identity
 
+FLAGS = ("--stream-rollover-ms", "700", *splits(2000))
 ROUNDS = 5
 ROUNDS_LONG = 100
 WRITERS = 6
@@ -56,7 +58,7 @@ def test_records_are_delivered_whatever_happens(tmp_path):
     writers = [Writer(number, seed) for number in range(WRITERS)]
     with FunctionTarget(Moody(seed).decide) as target:
         for number in crash_run.rounds(ROUNDS, ROUNDS_LONG):
-            with crash_run.start_server(directory, "--stream-rollover-ms", "700") as server:
+            with crash_run.start_server(directory, *FLAGS) as server:
                 if number == 0:
                     add_trigger(server, target, RETRIES_MAX)
                 crash_run.work_until_killed(writers, server, choices.uniform(*UNTIL_KILL_S))
