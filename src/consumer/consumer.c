@@ -202,7 +202,8 @@ static enum engine_status load_positions(struct consumer *consumer, const struct
 
 /* --- Parents before children --- */
 
-/* Whether the consumer has read all that lies before `border` in the partition. */
+/* Whether the consumer has read all that lies before `border` in the partition. Not if that one
+ * waits for its own parent: it may have no records before the border, and its parent has some. */
 static enum engine_status is_past(const struct consumer_turn *turn, struct engine_view *view,
                                   uint64_t partition, uint64_t border, bool *out)
 {
@@ -211,7 +212,7 @@ static enum engine_status is_past(const struct consumer_turn *turn, struct engin
     while (i < consumer->partition_count && consumer->partitions[i] != partition)
         i++;
     *out = i == consumer->partition_count; /* It is none of the consumer's. */
-    if (*out)
+    if (*out || !consumer->begun[i])
         return ENGINE_OK;
     struct consumer_turn parent = *turn;
     parent.partition = partition;

@@ -7,8 +7,8 @@
  *
  * A turn is about one partition: the owner reads records (consumer_read), works on them, and stores
  * the position behind those that are done (consumer_store). The position is stored after the work,
- * so a crash repeats work but never skips it. A partition that waits for a retry does not hold up
- * the others.
+ * so a crash repeats work but never skips it. A partition that waits for a retry holds up those
+ * that were split off it, until its records before the split are done, and no others.
  *
  * Nobody waits for a consumer whose owner is removed. It may therefore come to store a position
  * after the removal. The write that would do so holds the record that defines the owner (`guard`)

@@ -26,9 +26,9 @@
 
 enum { LOG_ID = 40, FIRST = 2, SEEN_MAX = 100, NO_PARTITION = 0 };
 static const uint64_t partitions[] = { 11, 12 };
-/* Once the first one was split. */
-enum { CHILD = 13 };
-static const uint64_t split_partitions[] = { 11, 12, CHILD };
+/* Those that are split off later: of the first one, and of that. */
+enum { CHILD = 13, GRANDCHILD = 14 };
+static const uint64_t split_partitions[] = { 11, 12, CHILD, GRANDCHILD };
 static const struct bytes uuid = { (const uint8_t *)"01234567-89ab-cdef-0123-456789abcdef", 36 };
 static const struct bytes other_uuid = { (const uint8_t *)"01234567-89ab-cdef-0123-456789abcdff",
                                          36 };
@@ -43,7 +43,7 @@ struct fixture {
     pthread_cond_t changed;
     uint64_t stuck; /* The partition whose work always fails. */
     bool closed;
-    bool is_split;
+    size_t split_count;
     bool stops_itself; /* Asks the consumer to stop when its next round begins. */
     bool interrupted;
     unsigned failures;
@@ -58,9 +58,8 @@ static bool find_log(void *context, struct consumer_log *out)
     struct fixture *fixture = context;
     pthread_mutex_lock(&fixture->mutex);
     *out = (struct consumer_log){ .log_id = LOG_ID,
-                                  .partitions = fixture->is_split ? split_partitions : partitions,
-                                  .partition_count = fixture->is_split ? COUNT_OF(split_partitions)
-                                                                       : COUNT_OF(partitions),
+                                  .partitions = split_partitions,
+                                  .partition_count = COUNT_OF(partitions) + fixture->split_count,
                                   .closed = fixture->closed };
     bool stops = fixture->stops_itself;
     pthread_mutex_unlock(&fixture->mutex);
@@ -180,11 +179,11 @@ static void close_log(struct fixture *fixture)
     pthread_mutex_unlock(&fixture->mutex);
 }
 
-/* Splits the first partition: its shard ends and has two children. */
-static void split_log(struct fixture *fixture)
+/* Splits a partition: its shard ends and has two children. */
+static void split_partition(struct fixture *fixture, uint64_t parent, uint64_t child)
 {
-    const struct engine_address addresses[] = { change_log_head_address(LOG_ID, partitions[0]),
-                                                change_log_head_address(LOG_ID, CHILD) };
+    const struct engine_address addresses[] = { change_log_head_address(LOG_ID, parent),
+                                                change_log_head_address(LOG_ID, child) };
     struct change_log_head heads[2];
     struct shard ended;
     struct engine_view *view;
@@ -192,19 +191,24 @@ static void split_log(struct fixture *fixture)
     assert_int_equal(engine_view_open(fixture->engine, ENGINE_STRONG, &view), ENGINE_OK);
     assert_int_equal(engine_write_begin(fixture->engine, addresses, 2, &write), ENGINE_OK);
     assert_int_equal(change_log_read_head(write, &addresses[0], &heads[0]), ENGINE_OK);
-    assert_int_equal(shard_end(fixture->arena, view, write, LOG_ID, partitions[0], &heads[0], 1000,
-                               1000, &ended),
-                     ENGINE_OK);
+    assert_int_equal(
+        shard_end(fixture->arena, view, write, LOG_ID, parent, &heads[0], 1000, 1000, &ended),
+        ENGINE_OK);
     heads[1] = heads[0];
-    shard_begin(fixture->arena, write, LOG_ID, partitions[0], &heads[0], &ended, 1000);
-    shard_begin(fixture->arena, write, LOG_ID, CHILD, &heads[1], &ended, 1000);
+    shard_begin(fixture->arena, write, LOG_ID, parent, &heads[0], &ended, 1000);
+    shard_begin(fixture->arena, write, LOG_ID, child, &heads[1], &ended, 1000);
     for (size_t i = 0; i < 2; i++)
         change_log_put_head(write, &addresses[i], &heads[i]);
     assert_int_equal(engine_write_commit_wait(write), ENGINE_OK);
     engine_view_close(view);
     pthread_mutex_lock(&fixture->mutex);
-    fixture->is_split = true;
+    fixture->split_count++;
     pthread_mutex_unlock(&fixture->mutex);
+}
+
+static void split_log(struct fixture *fixture)
+{
+    split_partition(fixture, partitions[0], CHILD);
 }
 
 static uint64_t position(struct fixture *fixture, struct bytes of, uint64_t partition)
@@ -353,6 +357,28 @@ static void a_partition_that_was_split_off_waits_for_its_parent(void **state)
     assert_int_equal(fixture->seen[2][1], FIRST + 4);
 }
 
+/* The one in between has no records before the second split, so nothing of it is left to read. */
+static void a_partition_waits_for_its_grandparent(void **state)
+{
+    struct fixture *fixture = *state;
+    fixture->stuck = partitions[0];
+    append(fixture, partitions[0]);
+    split_log(fixture);
+    split_partition(fixture, CHILD, GRANDCHILD);
+    append(fixture, CHILD);
+    append(fixture, GRANDCHILD);
+    start(fixture);
+    await_failures(fixture, 3);
+    stop(fixture);
+    assert_int_equal(fixture->seen_count[2], 0);
+    assert_int_equal(fixture->seen_count[3], 0);
+    set_stuck(fixture, NO_PARTITION);
+    start(fixture);
+    await_seen(fixture, 0, 1);
+    await_seen(fixture, 2, 1);
+    await_seen(fixture, 3, 1);
+}
+
 static void a_running_consumer_follows_a_split(void **state)
 {
     struct fixture *fixture = *state;
@@ -490,6 +516,7 @@ int main(void)
         RULE(each_partition_is_consumed_in_order_and_resumed_where_it_was),
         RULE(a_partition_that_fails_does_not_hold_up_the_others),
         RULE(a_partition_that_was_split_off_waits_for_its_parent),
+        RULE(a_partition_waits_for_its_grandparent),
         RULE(a_running_consumer_follows_a_split),
         RULE(an_idle_parent_holds_nobody_up),
         RULE(a_consumer_whose_owner_was_removed_stores_nothing_and_stops),
