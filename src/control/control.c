@@ -197,6 +197,8 @@ void control_settle_streams(struct control *control, struct arena *arena, uint64
 {
     const struct timespec pause = { .tv_nsec = STREAM_UPKEEP_RETRY_MS * 1000000L };
     for (int waited_ms = 0;; waited_ms += STREAM_UPKEEP_RETRY_MS) {
+        /* A log opens only after a split under way, of the table's last log, has ended. */
+        split_life_run(&control->split_life, arena);
         stream_upkeep_run(&control->streams, arena, control->options.clock);
         if (log_id == 0 || stream_upkeep_is_open(&control->streams, log_id) ||
             waited_ms >= CONTROL_SETTLE_MS_MAX)

@@ -1,5 +1,5 @@
-/* test_control.c -- the control thread runs tasks in order, a bounded number of them, and removes
- * what is old. */
+/* test_control.c -- the control thread runs tasks in order, a bounded number of them, opens streams
+ * before it answers, and removes what is old. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,9 +12,12 @@
 #include "control/control.h"
 #include "insight/insights.h"
 #include "jobs/job_record.h"
+#include "model/table_definition.h"
 #include "reference_engine.h"
+#include "stream/stream_definition.h"
 #include "stream/streams.h"
 #include "table/catalogue.h"
+#include "table_fixture.h"
 #include "trigger/triggers.h"
 
 struct fixture {
@@ -27,6 +30,7 @@ struct fixture {
     pthread_mutex_t gate; /* Held by a test that wants the thread to wait. */
     unsigned started;     /* The control thread's, until it is stopped. */
     bool out_of_order;
+    bool opened; /* The stream, with all partitions. */
 };
 
 struct numbered_task {
@@ -110,6 +114,38 @@ static void so_many_tasks_wait_at_most_and_all_run_in_order(void **state)
     assert_false(fixture->out_of_order);
 }
 
+/* A split begins, and then a stream: it is open when its request is answered, so that it has every
+ * change from then on. */
+static void enable_stream_during_split(void *context)
+{
+    struct fixture *fixture = context;
+    struct arena *arena = arena_create();
+    struct table_definition table = table_fixture_draft(arena, BYTES("table"));
+    assert_int_equal(catalogue_create(fixture->catalogue, arena, &table), ENGINE_OK);
+    struct partition border = { .first_hash = 7, .parent_id = table.partitions[0].id };
+    table.splits = &border;
+    table.split_count = 1;
+    assert_int_equal(catalogue_update(fixture->catalogue, arena, &table), ENGINE_OK);
+    assert_int_not_equal(table.splitting_id, 0);
+    table.stream_enabled = true;
+    table.stream_view_type = BYTES("NEW_IMAGE");
+    table.stream_label = BYTES("2015-05-11T21:21:33.291");
+    assert_int_equal(catalogue_update(fixture->catalogue, arena, &table), ENGINE_OK);
+    control_settle_streams(fixture->control, arena, table.log_id);
+    const struct stream_definition *stream = streams_of_log(fixture->streams, table.log_id);
+    fixture->opened = stream != NULL && stream->status == STREAM_ENABLED &&
+                      stream_definition_has_partition(stream, border.id);
+    arena_destroy(arena);
+}
+
+static void a_stream_opens_during_a_split_before_its_request_is_answered(void **state)
+{
+    struct fixture *fixture = *state;
+    control_run(fixture->control, enable_stream_during_split, fixture);
+    control_stop(fixture->control);
+    assert_true(fixture->opened);
+}
+
 #define DAY_MS INT64_C(86400000)
 
 /* Stores the record of an export that was made so many days ago. */
@@ -144,6 +180,8 @@ static void records_of_old_jobs_are_removed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(
+            a_stream_opens_during_a_split_before_its_request_is_answered, set_up, tear_down),
         cmocka_unit_test_setup_teardown(records_of_old_jobs_are_removed, set_up, tear_down),
         cmocka_unit_test_setup_teardown(so_many_tasks_wait_at_most_and_all_run_in_order, set_up,
                                         tear_down),
