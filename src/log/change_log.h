@@ -2,11 +2,13 @@
  * that changes it.
  *
  * A log is an owner of its own in the engine, so it outlives its table. It has the table's
- * partitions. In each partition records are numbered without gaps in commit order, because a writer
- * holds the latch of the partition's head while it takes numbers. The head also says whether the
- * log is open and which images records hold; a table's definition only says where the head is. So a
- * writer with an older definition neither writes into a closed log nor omits a record from an open
- * one.
+ * partitions and those that were split off them. In each partition records are numbered without
+ * gaps in commit order, because a writer holds the latch of the partition's head while it takes
+ * numbers. The head also says whether the log is open and which images records hold; a table's
+ * definition only says where the head is. So a writer with an older definition neither writes into
+ * a closed log nor omits a record from an open one. Which partition's log a change belongs to does
+ * follow from the definition, so a partition is split only when nobody uses an older one
+ * (control/split_life.h).
  *
  * A log is divided into shards (shard.h), which are ranges of sequence numbers. The first number
  * of a shard stands for its opening and has no record, so that even an empty shard has a range.
