@@ -222,6 +222,26 @@ bool streams_open_entry(struct arena *arena, const struct engine_entry *entry,
     return bytes_equal(address.key, entry->key);
 }
 
+enum engine_status streams_view(struct arena *arena, struct engine_view *view,
+                                const struct stream_definition *definition,
+                                struct stream_definition *out)
+{
+    struct engine_address address = record_address(arena, definition);
+    struct engine_value value = { 0 };
+    *out = *definition;
+    enum engine_status status = engine_view_get(view, &address, &value);
+    struct engine_entry entry = { .key = address.key, .value = value.bytes };
+    struct stream_definition found;
+    if (status == ENGINE_OK && !streams_open_entry(arena, &entry, &found)) {
+        log_write(LOG_ERROR, "stream", "damaged record of a stream");
+        status = ENGINE_CORRUPT;
+    } else if (status == ENGINE_OK && bytes_equal(found.label, definition->label)) {
+        *out = found;
+    }
+    engine_value_release(&value);
+    return status == ENGINE_NOT_FOUND ? ENGINE_OK : status;
+}
+
 void streams_put(struct arena *arena, struct engine_write *write,
                  const struct stream_definition *definition)
 {

@@ -48,6 +48,13 @@ extern const struct engine_place streams_place;
 /* Decodes an entry of it into the arena. False if it is damaged. */
 MUST_CHECK bool streams_open_entry(struct arena *arena, const struct engine_entry *entry,
                                    struct stream_definition *out);
+/* The definition as a view has it, which fits the shards that the view has: the list learns of a
+ * partition that was split off a moment after views show that its parent's shard has ended. As
+ * given, if the view does not have it under its name. The result lives in the arena, and borrows
+ * from `definition`. */
+MUST_CHECK enum engine_status streams_view(struct arena *arena, struct engine_view *view,
+                                           const struct stream_definition *definition,
+                                           struct stream_definition *out);
 
 /* --- Control --- */
 

@@ -116,13 +116,16 @@ static bool find_and_answer(struct api_call *call, const struct get_shard_iterat
                             const struct stream_definition *stream)
 {
     struct engine_view *view = NULL;
+    struct stream_definition in_view;
     struct shard shard;
     struct shard_range range;
     uint64_t next = 0;
     enum engine_status status =
         engine_view_open(api_options(call->api)->engine, ENGINE_STRONG, &view);
     if (status == ENGINE_OK)
-        status = shard_iterator_find_shard(call->arena, view, stream, request->shard_id, &shard);
+        status = streams_view(call->arena, view, stream, &in_view);
+    if (status == ENGINE_OK)
+        status = shard_iterator_find_shard(call->arena, view, &in_view, request->shard_id, &shard);
     if (status == ENGINE_OK)
         status = log_read_range(view, stream->log_id, &shard, &range);
     engine_view_close(view);
@@ -229,15 +232,30 @@ static bool read_and_answer(struct page_writer *page, size_t count_max, struct b
     return true;
 }
 
+static bool shows_shard(struct api_call *call, const struct stream_definition *stream,
+                        const struct log_cursor *at)
+{
+    if (stream_definition_has_shard(stream, at->partition, at->shard_first))
+        return true;
+    struct engine_view *view = NULL;
+    struct stream_definition in_view = *stream;
+    enum engine_status status =
+        engine_view_open(api_options(call->api)->engine, ENGINE_STRONG, &view);
+    if (status == ENGINE_OK)
+        status = streams_view(call->arena, view, stream, &in_view);
+    engine_view_close(view);
+    return status == ENGINE_OK &&
+           stream_definition_has_shard(&in_view, at->partition, at->shard_first);
+}
+
 /* An iterator names its stream twice: by ARN, for people, and by the log and a shard in it, which
  * only one stream shows. */
 static struct stream *find_stream(struct api_call *call, struct bytes arn,
                                   const struct log_cursor *at)
 {
     struct stream *stream = stream_operation_find(call, arn);
-    if (stream == NULL ||
-        (stream_definition(stream)->log_id == at->log_id &&
-         stream_definition_has_shard(stream_definition(stream), at->partition, at->shard_first)))
+    if (stream == NULL || (stream_definition(stream)->log_id == at->log_id &&
+                           shows_shard(call, stream_definition(stream), at)))
         return stream;
     stream_release(stream);
     stream_operation_no_shard(call);

@@ -151,14 +151,20 @@ static int compare(const void *a, const void *b)
     return left->partition < right->partition ? -1 : left->partition > right->partition;
 }
 
-static enum engine_status list_shards(struct api_call *call, const struct stream_definition *stream,
+/* A shard that was split has both children, or is still open: clients that have read all of it ask
+ * for its children once. */
+static enum engine_status list_shards(struct api_call *call, const struct stream_definition *given,
                                       struct shard **out, size_t *count)
 {
     struct engine_view *view = NULL;
+    struct stream_definition in_view = *given;
+    const struct stream_definition *stream = &in_view;
     struct buffer all;
     buffer_init(&all, call->arena);
     enum engine_status status =
         engine_view_open(api_options(call->api)->engine, ENGINE_STRONG, &view);
+    if (status == ENGINE_OK)
+        status = streams_view(call->arena, view, given, &in_view);
     for (size_t i = 0; i < stream->partition_count && status == ENGINE_OK; i++) {
         struct shard *shards;
         size_t shard_count;

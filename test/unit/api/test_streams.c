@@ -17,6 +17,9 @@
 #include "item_fixture.h"
 #include "log/change_record.h"
 #include "log_fixture.h"
+#include "stream/stream_definition.h"
+#include "stream/stream_upkeep.h"
+#include "stream/streams.h"
 
 enum { TEXT_MAX = 8 * 1024, SHARDS = 4 };
 
@@ -697,6 +700,43 @@ static void limits_and_sequence_numbers_have_bounds(void **state)
     }
 }
 
+/* Splits the first partition in the store only: the server's list learns of it a moment later. */
+static void split_in_the_store(uint64_t child)
+{
+    enum engine_status status;
+    struct streams *streams = streams_open(db.engine, &db.clock, &status);
+    struct stream_upkeep upkeep = { .engine = db.engine, .streams = streams };
+    assert_int_equal(status, ENGINE_OK);
+    const struct stream_definition *log = streams_at(streams, 0);
+    status = stream_upkeep_split(&upkeep, db.arena, &db.clock, log, log->partitions[0], child);
+    assert_int_equal(status, ENGINE_OK);
+    streams_close(streams);
+}
+
+/* A client that has read a shard to its end asks for the children once. */
+static void a_shard_that_was_split_never_shows_one_child_only(void **state)
+{
+    (void)state;
+    enum { CHILD = 0x9999 };
+    char parent[TEXT_MAX], child[TEXT_MAX], iterator[TEXT_MAX], body[TEXT_MAX * 3];
+    call("DescribeStream", "{'StreamArn':'" ARN "'}");
+    take("\"ShardId\":\"", 0, parent);
+    split_in_the_store(CHILD);
+    snprintf(body, sizeof body,
+             "{'StreamArn':'" ARN "','ShardFilter':{'Type':'CHILD_SHARDS','ShardId':'%s'}}",
+             parent);
+    call("DescribeStream", body);
+    assert_int_equal(count_of("\"ShardId\""), 2);
+    take("\"ShardId\":\"", 1, child);
+    assert_non_null(strstr(child, "00009999"));
+    snprintf(body, sizeof body,
+             "{'StreamArn':'" ARN "','ShardId':'%s','ShardIteratorType':'TRIM_HORIZON'}", child);
+    call("GetShardIterator", body);
+    take("\"ShardIterator\":\"", 0, iterator);
+    get_records(iterator, "");
+    assert_int_equal(count_of("NextShardIterator"), 1);
+}
+
 int main(void)
 {
 #define RULE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -714,6 +754,7 @@ int main(void)
         RULE(an_iterator_survives_a_restart),
         RULE(what_was_trimmed_cannot_be_read),
         RULE(a_closed_shard_ends_and_its_child_goes_on),
+        RULE(a_shard_that_was_split_never_shows_one_child_only),
         RULE(shards_come_in_pages),
         RULE(a_stream_is_described),
         RULE(streams_are_listed_in_pages_and_by_table),
