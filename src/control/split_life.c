@@ -72,7 +72,7 @@ static enum engine_status take_step(void *context, struct arena *arena,
         status = stream_upkeep_split(life->streams, arena, life->clock, log, parent, child);
     if (status != ENGINE_OK)
         return status;
-    log_write(LOG_INFO, "table", "%.*s: partition %llu was split off partition %llu",
+    log_write(LOG_INFO, "table", "%.*s: partition %llu is split off partition %llu",
               BYTES_FMT(table->name), (unsigned long long)child, (unsigned long long)parent);
     changed.splitting_id = 0;
     return catalogue_update(life->catalogue, arena, &changed);
@@ -266,7 +266,11 @@ static void look_at_all(struct split_life *life, struct arena *arena, int64_t no
     while (status == ENGINE_OK &&
            (table = catalogue_find_next(life->catalogue, after, may_split, NULL)) != NULL) {
         after = arena_copy(arena, table_definition(table)->name);
-        status = visit_table(life, &in, table_definition(table));
+        /* What cannot be read of one table does not keep others from splitting. */
+        enum engine_status looked = visit_table(life, &in, table_definition(table));
+        if (looked != ENGINE_OK)
+            log_write(LOG_ERROR, "table", "%.*s: looking for partitions to split: %s",
+                      BYTES_FMT(after), engine_status_name(looked));
         table_release(table);
     }
     engine_view_close(in.view);
