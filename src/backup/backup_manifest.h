@@ -2,7 +2,7 @@
  *
  * It is written last, so a directory that has it was complete; its digests show whether it still
  * is.
- * Layout: doc/disk-format.md, "Backups".
+ * Layout: doc/disk-format-recovery.md, "Backups of a store".
  */
 #ifndef STATOR_BACKUP_BACKUP_MANIFEST_H
 #define STATOR_BACKUP_BACKUP_MANIFEST_H
