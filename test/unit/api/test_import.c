@@ -517,6 +517,7 @@ static void an_import_is_under_way_until_its_table_is_published(void **state)
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         char body[1200];
         struct arena *arena = arena_create();
+        fixture->api.clock.fixed_ms += 1000; /* So that it is the newest in the list. */
         import_fixture_put_text(fixture, "a.json", cases[i].line);
         import_fixture_run(fixture, cases[i].format, "");
         import_fixture_shows(fixture, cases[i].end);
