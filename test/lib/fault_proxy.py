@@ -65,14 +65,18 @@ class FaultProxy:
         self.faults[fault] += 1
         return fault
 
+    @staticmethod
+    def _start(connection, headers, path, body):
+        connection.putrequest("POST", path, skip_host=True, skip_accept_encoding=True)
+        for name, value in headers:
+            if name.lower() not in ("connection", "expect"):
+                connection.putheader(name, value)
+        connection.endheaders(body)
+
     def _send(self, headers, path, body):
         connection = http.client.HTTPConnection("127.0.0.1", self.target, timeout=30)
         try:
-            connection.putrequest("POST", path, skip_host=True, skip_accept_encoding=True)
-            for name, value in headers:
-                if name.lower() not in ("connection", "expect"):
-                    connection.putheader(name, value)
-            connection.endheaders(body)
+            self._start(connection, headers, path, body)
             answer = connection.getresponse()
             return answer.status, answer.getheaders(), answer.read()
         finally:
@@ -82,11 +86,8 @@ class FaultProxy:
         """The connection breaks in the middle of the body."""
         connection = http.client.HTTPConnection("127.0.0.1", self.target, timeout=30)
         try:
-            connection.putrequest("POST", path, skip_host=True, skip_accept_encoding=True)
-            for name, value in headers:
-                if name.lower() not in ("connection", "expect"):
-                    connection.putheader(name, value)
-            connection.endheaders(body[: self._random.randrange(len(body) + 1) // 2])
+            half = body[: self._random.randrange(len(body) + 1) // 2]
+            self._start(connection, headers, path, half)
         except OSError:
             pass
         finally:
